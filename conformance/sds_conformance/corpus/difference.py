@@ -190,7 +190,7 @@ class Differ:
         batch: list[Divergence] = []
         for divergence in divergences(self.a, self.b, schedules, verify=self.verify, read_all=self.read_all):
             if divergence.schedule in reported:
-                continue  # already reported with a wrong digest, which explains this divergence
+                continue  # the wrong digest of this schedule is reported, and explains this divergence
             reported.add(divergence.schedule)
             batch.append(divergence)
             if len(batch) == SCHEDULES_PER_ROW_GROUP:

@@ -249,7 +249,7 @@ def _find_stale(corpus: Corpus, schedules: range, name: str) -> Iterator[Diverge
     for shard in corpus.manifest.shards_of(schedules):
         for one in stored_in(corpus, shard, schedules, None):
             if one.schedule in reported:
-                continue  # a duplicate schedule, which is reported elsewhere
+                continue  # a duplicate schedule, which `_compare_digests` reports
             reported.add(one.schedule)
             rows = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             fault = fault_in(np.array([row["step"] for row in rows], np.int64), one.side["steps"], name)

@@ -47,7 +47,7 @@ class NotPlayedError(Exception):
     """A schedule was not played, because an implementation could not take part."""
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(name, reason)  # the constructor arguments, so that the exception can be pickled
+        super().__init__(name, reason)  # pickle calls the constructor with these arguments
         self.name = name
         """Name of the implementation that could not take part."""
         self.reason = reason
@@ -178,7 +178,7 @@ class Cast:
                 schedule, {member: stages[roles[member]] for member in schedule.names}
             )
         except BaseException:
-            self.kill()  # the state of the sessions is unknown
+            self.kill()  # after an exception, the state of the sessions is unknown
             raise
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown

@@ -152,15 +152,15 @@ def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
         bound.chunks.update(range(first, last + 1))
     short = CHUNK * chunks - bound.schedules if chunks - 1 in bound.chunks else 0
     if row["events"] != events or bound.settled_count != len(bound.chunks) * CHUNK - short:
-        raise ValueError(f"the numbers for {events} events do not add up")
+        raise ValueError(f"the numbers of schedules with {events} events do not add up")
     if bound.schedules != order.world.count(events, bound.schedules + 1):
-        raise ValueError(f"there are not {bound.schedules} schedules of {events} events")
+        raise ValueError(f"the file has a wrong number of schedules with {events} events: {bound.schedules}")
     return bound
 
 
 def _count(value: Any) -> int:
     if type(value) is not int or not 0 <= value <= MAX_COUNT:
-        raise ValueError(f"{str(value)[:40]!r} is not a count")
+        raise ValueError(f"{str(value)[:40]!r} is not a number of schedules or chunks")
     return value
 
 

@@ -49,7 +49,7 @@ def judge(
     """
     schedule = group_trace.schedule
     if group_trace.storm:
-        scope = replace(scope, properties=())  # properties are not judged, because there are too many messages
+        scope = replace(scope, properties=())  # endless messages: judging the properties would take too long
     replay = (
         _Replay(lambda changed: mixed_cast.cast.play(changed, roles))
         if twins and group_trace.breakdown is None

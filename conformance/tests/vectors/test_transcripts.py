@@ -80,7 +80,7 @@ def test_an_outcome_that_is_not_listed_is_judged_by_the_checks() -> None:
     emptied = {**transcript, "steps": [{**step, "outcomes": [{"rejected": True}]} for step in transcript["steps"]]}
     answer = _asked(emptied)
     assert answer.status is Status.ACCEPTABLE
-    assert answer.reason == "not listed, no requirement violated"
+    assert answer.reason == "the transcript does not list this outcome, which violates no requirement"
     assert answer.seen.startswith("step 1 (receive): ")
 
 

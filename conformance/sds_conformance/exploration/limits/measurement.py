@@ -28,8 +28,7 @@ SCHEMA_ID = "sds-conformance/limits/2"
 MARGIN = 20
 """Maximum number of messages that a schedule has in addition to the size."""
 NARROWING = 3
-"""Factor: to narrow down the first failing size, a dimension may take this multiple of its time share, if time is left.
-"""
+"""A dimension may take this multiple of its time share to narrow down the first failing size, if time is left."""
 
 SizeListener = Callable[[str, int, int], None]
 """Called with the dimension and the size being played as text, the number of the dimension, and the number of

@@ -110,7 +110,7 @@ class Search:
         )
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
         if len(done) < 2:
-            return 0.0  # the first size includes the start of a process
+            return 0.0  # the time of the first size includes the start of a process, so it predicts nothing
         if size <= last.size:
             return last.seconds
         before = max((case for case in done if case.size < last.size), key=lambda case: case.size, default=last)

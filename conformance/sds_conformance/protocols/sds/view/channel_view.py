@@ -526,7 +526,7 @@ class ChannelView:
         if message.message_id in self.known_ids or not self.can(pb.CAPABILITY_RESEND):
             return self._renamed.get(message.message_id)
         if self.terms.on and self.repair.find_renamed(message) is not None:
-            return None  # SDS-R-SWEEP-05
+            return None  # a response under a new ID, which SDS-R-SWEEP-05 judges
         own = (self._own[message_id] for message_id in self._ack_tracker.outstanding if message_id in self._own)
         alike = [sent for sent in own if sent.message.content == message.content]
         return min(alike, key=lambda sent: self._last_broadcast[sent.message.message_id].index, default=None)

@@ -170,8 +170,9 @@ def _average_tail(limit: float, asked: int, deviation: float, degenerate: float,
 
 
 def binomial_tail(trials: int, rate: float, hits: int) -> float:
-    """The probability of at least ``hits`` successes in ``trials`` with ``rate``. Exact above the mean; 1 up to the
-    mean.
+    """The probability of at least ``hits`` successes in ``trials`` trials, each with the probability ``rate``.
+
+    If ``hits`` is not above the expected number of successes, returns 1 as an upper bound.
     """
     if hits <= rate * trials:
         return 1.0

@@ -45,7 +45,7 @@ def _find_traces(view: ChannelView, received: Received) -> Iterator[bool]:
     visible.
     """
     if received.rejected or (received.acceptable and not received.unmet):
-        yield False  # the delivery was examined above
+        yield False  # `accepted_any` has found no delivery of the message
         return
     message_id, index = received.message.message_id, received.step.index
     for mention in (m for m in view.mentions if m.received is received):

@@ -181,7 +181,7 @@ def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]
 def answered_any(view: ChannelView, *, others: bool) -> bool:
     """Was any request answered? With ``others``, only requests for messages of other participants count.
 
-    To answer no request violates a SHOULD.
+    An implementation that answers no request at all violates only a SHOULD (AMB-141).
     """
     return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in response_periods(view))
 

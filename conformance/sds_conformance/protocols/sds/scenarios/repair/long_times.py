@@ -25,7 +25,7 @@ AUTHORS = 12
 
 @scenario("R-TREQ-01", "R-TREQ-03", "R-SEND-02", needs=NEEDED, long=True)
 def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
-    """200 messages are missing; sync messages are sent from just before T_min on. T_max is an hour to two months."""
+    """200 messages are missing; sync messages are sent from just before T_min on. T_max is up to two months."""
     # The specification recommends no such times, and an implementation may refuse them.
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms, max_repair_requests=AT_ONCE)
@@ -40,7 +40,7 @@ def t_max_of_months_for_requests(script: Script, bob: Peer) -> None:
 
 @scenario("R-TRESP-01", "R-SWEEP-03", needs=NEEDED, long=True)
 def t_max_of_months_for_responses(script: Script, carol: Peer) -> None:
-    """T_max is over an hour, a month, and two months; a participant gets requests for messages of twelve authors."""
+    """T_max is an hour, then a month, then two months. A participant gets requests for messages of twelve authors."""
     for number, t_max_ms in enumerate(APART_MS):
         asked = pb.Configuration(t_max_ms=t_max_ms)
         with optional_participant(script, f"alice{number}", asked, longest_ms=t_max_ms) as alice:

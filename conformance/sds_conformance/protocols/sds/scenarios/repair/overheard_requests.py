@@ -33,7 +33,7 @@ def missing_arrives_before_t_min(script: Script, alice: Part, bob: Peer, carol: 
     alice.given(bob.content(script.now + 2, *signed(blocked))).observe()
     alice.after(T_MIN // 2).receive(first)
     alice.receive(blocked)
-    # At T_min, at T_max and a second later: any old entry would be due at one of these times.
+    # Send at T_min, at T_max and a second after T_max: an entry that was kept would be due at one of these times.
     alice.observe()
     for wait in (T_MIN // 2, T_MAX - T_MIN, 1_000):
         send_both_kinds(alice, wait)
@@ -98,10 +98,10 @@ def _overhear_request(
     depends_on: Sequence[Dependency] = (),
     sender: bool = True,
 ) -> None:
-    """Let a message of Bob be missing, and let Dave request it one second before T_max, after the entries ``before``.
+    """Let a message of Bob be missing, and let Dave request it one second before T_max.
 
-    Dave's request is in content or in a sync message, which may depend on other messages. ``sender`` says whether the
-    requested entry has a sender.
+    In Dave's request, the entries ``before`` precede the entry of the missing message. The request is in content, or in
+    a sync message (``sync``), with the dependencies ``depends_on``. ``sender`` says whether the entry has a sender.
     """
     script = alice.script
     lost = bob.content(script.now - 1)

@@ -30,7 +30,7 @@ def send_either(part: Part, *, content: bool) -> Message:
 
 
 def send_both_kinds(part: Part, *waits: Period | int, content_first: bool = False) -> None:
-    """After each wait, send a sync message and content, or content and a sync message."""
+    """After each wait, send a sync message and then content, in the opposite order with ``content_first``."""
     for wait in waits:
         part.script.advance(wait)
         send_either(part, content=content_first)

@@ -108,7 +108,7 @@ def the_request_and_the_response_are_lost(script: Script, bob: Peer) -> None:
     later = bob.content(script.now + 1, *signed(lost))
     _receive(holders, lost)
     _receive([asker, *holders], later)
-    # One message of a round is the sync message of the asker, so a second message is a response.
+    # One message of a round is the sync message of the requester, so a second message is a response.
     for deaf, until in ((holders, "round_requests > 0"), ([asker], "round_messages > 1"), ([], "")):
         script.connect(DELAY_MS)
         if deaf:

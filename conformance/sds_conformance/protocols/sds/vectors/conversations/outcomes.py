@@ -46,7 +46,7 @@ def models_of_revision(revision: str) -> Iterator[TesteeOptions]:
             continue
         if variant.leaves_out or variant.name in UNLISTED:  # transcripts require every SHOULD
             continue
-        if config.max_lamport_ahead_ms is None:  # a bound is legal only if it is declared
+        if config.max_lamport_ahead_ms is None:  # this limit is legal only if declared
             yield TesteeOptions("vectors", config, variant.participant_class)
 
 

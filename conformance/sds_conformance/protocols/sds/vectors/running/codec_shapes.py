@@ -144,8 +144,9 @@ def _holds_all(vector: Vector, wire: bytes, ids: list[str]) -> bool:
 
 
 def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Judge which of the IDs the codec finds in the filter, and which a participant finds that sent messages with these
-    IDs.
+    """Judge which IDs of the vector the codec finds in the filter.
+
+    Then judge which of them a participant finds, after it has sent messages with these IDs.
     """
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]

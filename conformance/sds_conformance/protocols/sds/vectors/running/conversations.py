@@ -94,4 +94,8 @@ def _judge_unlisted(subject: SdsSubject, trace: Any, unlisted: str) -> VectorRes
             reason = worst.reason or ", ".join(violated)
             layout = next((f"the layout of messages ({one})" for one in violated if one in LAYOUT), "")
             return VectorResult(status, expected, seen or unlisted, reason, violated, difference=layout)
-    return VectorResult(Status.ACCEPTABLE, seen=unlisted, reason="not listed, no requirement violated")
+    return VectorResult(
+        Status.ACCEPTABLE,
+        seen=unlisted,
+        reason="the transcript does not list this outcome, which violates no requirement",
+    )

@@ -92,5 +92,6 @@ def _find_constant_membership(subject: SdsSubject) -> str:
                 return ""
     always = "inside" if seen == {True} else "outside"
     return (
-        f"{always} the response group for {PAIRS} messages and participants, with {', '.join(map(str, GROUPS))} groups"
+        f"each of {PAIRS} participants is {always} the response group of its message, "
+        f"with {', '.join(map(str, GROUPS))} groups"
     )

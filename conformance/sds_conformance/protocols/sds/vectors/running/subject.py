@@ -66,8 +66,8 @@ def refused(actor: Actor) -> bool:
 
 
 def blame_delivery_duty(subject: SdsSubject, message: Message, answer: VectorResult) -> VectorResult:
-    """Return the result of a vector whose ``message`` was refused. Refusing an ephemeral message violates only the
-    duty to deliver it, in every vector, as in the checks.
+    """Return the result of a vector whose ``message`` was refused. A refused ephemeral message violates only the
+    requirement to deliver it, whatever the vector tests; the checks judge it in the same way.
     """
     if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
         return answer
