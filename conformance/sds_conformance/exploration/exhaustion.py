@@ -274,7 +274,7 @@ class Prober:
         return bool(self._missing) and any((event.who, event.sender, event.nth) in self._missing for event in word)
 
     def _keep(self, word: Word) -> None:
-        """Keep only the impossible deliveries that follow from the common prefix of ``word`` and the last word."""
+        """Keep only the impossible deliveries that follow from the common prefix of ``word`` and the previous word."""
         if self._missing:
             pairs = zip(word, self._last, strict=False)
             common = next((place for place, (one, other) in enumerate(pairs) if one != other), len(self._last))

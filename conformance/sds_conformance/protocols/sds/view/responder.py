@@ -281,7 +281,7 @@ def names_one_author(asked: RequestedMessage) -> bool:
 def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
     """Is the participant in the response group of a message? None if unknown.
 
-    With one group or less, all participants are in it (AMB-10).
+    With at most one response group, all participants are in it (AMB-10).
     """
     if view.terms.groups is not None and view.terms.groups <= 1:
         return True

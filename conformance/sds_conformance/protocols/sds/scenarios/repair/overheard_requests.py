@@ -207,7 +207,7 @@ def _ask_again(alice: Part) -> None:
 
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A request is lost, and the next message does not name the missing one, which must be requested again."""
+    """A request is lost, and the next message does not name the missing message, which must be requested again."""
     (lost,) = lose_messages(alice, bob)
     alice.observe()
     send_either(alice.after(T_MAX), content=False)
