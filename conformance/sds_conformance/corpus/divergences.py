@@ -27,11 +27,12 @@ from sds_harness.corpus.shards import DamagedFileError, ShardFile, file_name, pa
 from ..protocols.freedoms import END
 
 DIFFERENT = "different"
-"""Both corpora have the schedule, and its steps differ."""
+"""Kind of a divergence: both corpora have the schedule, and its steps differ."""
 MISSING, EXTRA = "missing", "extra"
-"""Only A has the schedule, or only B."""
+"""Kinds of divergences: only corpus A has the schedule, or only corpus B has it."""
 TRUNCATED, DUPLICATE, TWICE, STALE = "truncated", "duplicate step", "duplicate schedule", "stale digest"
-"""Faults of a corpus: steps are missing or duplicated, a schedule is duplicated, or a digest does not match its rows.
+"""Kinds of divergences that are faults of one corpus: a step is missing or duplicated, a schedule is duplicated, or a
+digest does not match its rows.
 """
 Numbers = npt.NDArray[np.int64]
 
@@ -45,14 +46,14 @@ class Divergence:
     step: int = 0
     """Number of the first differing step, counted among the compared steps; 0 if the divergence has no step."""
     fields: tuple[str, ...] = ()
-    """The columns that differ in that step."""
+    """The columns that differ in the first differing step."""
     a: Row | None = None
-    """The row of A at that step; None if A has no such row."""
+    """The row of corpus A at the first differing step; None if A does not have this step."""
     b: Row | None = None
     side: str = ""
     """The faulty corpus, ``A`` or ``B``; "" if neither is faulty."""
     steps: tuple[int, int] = field(default=(0, 0))
-    """Number of compared steps in A and B."""
+    """Numbers of compared steps: (in corpus A, in corpus B)."""
 
     @property
     def row(self) -> Row:

@@ -101,7 +101,7 @@ class DivergenceSample:
     story: str = ""
     """Where and how the two sides differ first, in one sentence."""
     proof: tuple[str, ...] = ()
-    """The proof of the violation that is the cause, as lines of text."""
+    """Why the step that causes the divergence is a violation, as lines of text; empty if there is no violation."""
 
 
 def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out: Place) -> list[DivergenceSample]:

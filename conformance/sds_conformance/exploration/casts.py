@@ -36,7 +36,7 @@ class Implementation:
     """One implementation of a cast, and how to start it."""
 
     name: str
-    """The name in this cast, which may differ from the declared name."""
+    """The name of the implementation in this cast, which may differ from the name that it declares."""
     connect: Connect
     limits: Limits = field(default_factory=Limits)
     dialect: str | None = None

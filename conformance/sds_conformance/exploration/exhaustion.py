@@ -296,7 +296,7 @@ class Task:
     since: Word = ()
     """The first word of chunk ``first``; empty for the very first word."""
     chunks: int | None = None
-    """Number of chunks from ``first``; None for all."""
+    """Number of chunks to play, from ``first`` on; None for all that follow."""
 
 
 def play_chunks(

@@ -22,7 +22,7 @@ from .exhaustion import Bound, ChunkResults, Exhaustion, Task, join, play_chunks
 SAMPLE = 1_000
 """Number of schedules after which the duration of the rest is estimated."""
 MOST_EVENTS = 64
-"""Maximum number of events in a schedule. More would take too long."""
+"""Maximum number of events in a schedule. Longer schedules would be too many to play."""
 
 
 @dataclass

@@ -38,7 +38,7 @@ class PairResult:
     through: str
     """Name of the aspect without which no message is understood at all."""
     cells: dict[str, Cell] = field(default_factory=dict)
-    """The result of each aspect."""
+    """The result of each aspect of the exchanges, by the name of the aspect."""
 
     @property
     def is_understood(self) -> bool:

@@ -38,7 +38,7 @@ class MixedExample(Counterexample):
     """A finding against one implementation or the group, in the smallest schedule that shows it."""
 
     name: str = GROUP
-    """Name of the implementation, or `GROUP`."""
+    """Name of the accused implementation; `GROUP` if the finding is against the group."""
     roles: Roles = field(default_factory=dict)
 
     @property

@@ -27,7 +27,7 @@ class Requirement:
     level: str
     """RFC 2119 level: MUST, MUST NOT, SHOULD, SHOULD NOT, MAY or RECOMMENDED."""
     severity: int
-    """From 1 to 4, see ``judging.severity``."""
+    """Severity of a violation, from 1 to 4, see ``judging.severity``."""
     keyword: str
     """How the specification states the level: ``explicit``, in ``lowercase``, or ``implied`` by other rules."""
     anchor: str

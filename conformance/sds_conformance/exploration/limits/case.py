@@ -38,7 +38,7 @@ class SizeOutcome(Enum):
     SLOW = "slow"
     MEMORY = "out of memory"
     LACKING = "not declared"
-    """A needed capability is not declared."""
+    """The implementation does not declare a capability that the dimension needs."""
     UNREACHED = "not reached"
     """The time or the memory of the harness was used up."""
     OURS = "error"

@@ -9,7 +9,7 @@ from .case import SizeOutcome, SizeResult
 
 FIRST = 3
 GROWTH = 2.0
-"""Factor: doubling the size is expected to multiply the time by at least this."""
+"""Doubling the size is expected to multiply the time by at least this factor."""
 
 Try = Callable[[int, frozenset[str]], SizeResult]
 """Plays a size. The second argument has the requirements that are violated at any size."""
@@ -28,7 +28,7 @@ class Search:
         self.known: frozenset[str] = frozenset()
         """Requirements that are violated even at the smallest size, so the dimension is not the cause."""
         self.ended = False
-        """The search is complete, within the available time."""
+        """Has the search ended? False while it runs, and after an interrupt."""
         self._attempt = attempt
         self._affords = affords
 

@@ -144,7 +144,7 @@ class Sent:
     log_is_known: bool
     """Is the log before the message known? False if the same step also changed the log."""
     repeat: bool = False
-    """An earlier message has the same ID."""
+    """A message that was sent or received earlier has the same ID."""
     sync: bool = False
     """The message was sent as a sync message: by a command, or by a timer. Its fields may be those of another kind."""
     history: tuple[str, ...] = field(init=False)

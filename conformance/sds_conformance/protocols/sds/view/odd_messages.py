@@ -15,7 +15,7 @@ LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 LARGEST_HINT = 64
 NAMELESS = "no sender ID (AMB-50)"
-"""The only oddity of a message without a sender ID, as in an older revision."""
+"""The oddity of a message that only lacks a sender ID, as all messages of an older revision do."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
 BEYOND_SIZE = "content beyond the declared limit"
 BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)

@@ -102,7 +102,7 @@ class Gap:
     first: Step
     second: Step
     waited_ms: int
-    """The time between the two broadcasts."""
+    """The time from the first to the second broadcast."""
     silent_ms: int
     """The time from the first broadcast to the last tick before the second broadcast. No tick in this time sent a
     rebroadcast.
