@@ -180,6 +180,22 @@ class OwnHints(Channel):
         )
 
 
+class OneHintForAll(Channel):
+    """Has the same retrieval hint in all entries of causal histories, such as the name of the node that stores them."""
+
+    def causal_history(self) -> tuple[HistoryEntry, ...]:
+        return tuple(replace(entry, retrieval_hint=b"store-1") for entry in super().causal_history())
+
+
+class IgnoresSyncsWithoutId(Channel):
+    """Ignores sync messages with an empty ID (AMB-51)."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.SYNC and not message.message_id:
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+
 class RequestsWithoutHints(Channel):
     """Sends no retrieval hints in requests: they are "optional", and a responder has the message and needs none."""
 

@@ -285,6 +285,12 @@ _OF_SDS = {
         _with_participant(choices.MonotonicClock, "monotonic-clock", "reads a clock that never goes back"),
         _with_channel(choices.ClockAtFirstUse, "clock-at-first-use", "initializes the clock when it is first needed"),
         _with_channel(
+            choices.OneHintForAll, "same-own-hint", "uses one retrieval hint for all entries of causal histories"
+        ),
+        _with_channel(
+            choices.IgnoresSyncsWithoutId, "ignores-syncs-without-an-id", "ignores sync messages with an empty ID"
+        ),
+        _with_channel(
             choices.OwnHints, "own-hints", "computes the retrieval hints in causal histories instead of repeating them"
         ),
         _with_channel(

@@ -102,6 +102,7 @@ NO_POSITION = {
     "nothing says which process does periodic work, or when": """
         works-at-sends-and-receipts delivers-while-sending resends-at-fixed-times loss-timers-restart
     """,
+    "nothing says what a retrieval hint is": "same-own-hint",
     "the text permits it": "asks-with-zeros asks-without-itself polls repeats-its-request sends-own-changes-twice",
     "the text does not describe what is between a peer and its application": """
         refuses-taken-uuids deletes-what-is-gone shows-no-deletions renames-in-two renames-in-place

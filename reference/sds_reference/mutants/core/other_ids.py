@@ -191,9 +191,3 @@ class _Syncs(Channel):
                 return Effects()
             came.add(message.message_id)
         return super().receive(message, now_ms, retrieval_hint)
-
-    @fault(Channel.receive, "SYNC-12", "ignores a sync message without an ID")
-    def ignores_nameless_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        if message.kind is Kind.SYNC and not message.message_id:
-            return Effects()
-        return super().receive(message, now_ms, retrieval_hint)

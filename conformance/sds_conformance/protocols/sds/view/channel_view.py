@@ -23,7 +23,7 @@ from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import FilterReader, KnownFilters, Membership, holds_nothing
 from .lamport_tracker import LamportTracker
-from .odd_messages import BEYOND_LIMITS, describe_oddity, in_another_layout
+from .odd_messages import BEYOND_LIMITS, DROPPABLE, describe_oddity, in_another_layout
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
 from .silent_deliveries import find_silent_deliveries
@@ -78,6 +78,8 @@ class ChannelView:
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
         """By message ID: the retrieval hints that the application or received messages gave for it."""
+        self.supplied_hints: dict[str, set[bytes]] = {}
+        """As ``hints``, without the hints in messages of participants, which may have made these hints themselves."""
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages if the revision logs them
         (`syncs_are_logged`).
@@ -100,6 +102,7 @@ class ChannelView:
         """The filters of the trace, shared by all views that were created together."""
         self._filters = FilterReader(trace, party, self.known_filters)
         self._silent = find_silent_deliveries(trace, party, channel_id)
+        self._participant_ids = {one.participant_id for one in trace.parties.values()}
         self._log_is_uncertain = False
         self._unsent_syncs = 0
         """The number of commands to send a sync message that sent none. A later sweep may send these sync messages."""
@@ -300,7 +303,7 @@ class ChannelView:
         if not received.own:
             self._read_repairs(received)
         counts = not received.own and step.reply is not None
-        reviewed = not received.duplicate and received.oddity not in BEYOND_LIMITS
+        reviewed = not received.duplicate and received.oddity not in DROPPABLE
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and reviewed:
             self._ack_tracker.review(received, self._filter_received(message))
         elif step.reply is not None:
@@ -338,15 +341,21 @@ class ChannelView:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
             message_id = message_id or (step.new.message_id if step.new is not None else "")
-            self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
+            self._add_hint(message_id, step.request.send.retrieval_hint)
 
     def _note_hints(self, step: Step, message: Message) -> None:
         """Store the retrieval hint that arrived with a message, and the hints in the entries of the message."""
         if step.request.receive.HasField("retrieval_hint"):
-            self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
+            self._add_hint(message.message_id, step.request.receive.retrieval_hint)
+        supplied = message.sender_id not in self._participant_ids
         for entry in message.causal_history:
             if entry.retrieval_hint is not None:
-                self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+                self._add_hint(entry.message_id, entry.retrieval_hint, supplied=supplied)
+
+    def _add_hint(self, message_id: str, hint: bytes, *, supplied: bool = True) -> None:
+        self.hints.setdefault(message_id, set()).add(hint)
+        if supplied:
+            self.supplied_hints.setdefault(message_id, set()).add(hint)
 
     def _has_another_timestamp(self, received: Received) -> bool:
         """Did a regular message with the same ID and another timestamp arrive before?"""

@@ -18,8 +18,11 @@ NAMELESS = "no sender ID (AMB-50)"
 """The oddity of a message that only lacks a sender ID, as all messages of an older revision do."""
 BEYOND_BOUND = "a Lamport timestamp beyond the declared bound (AMB-107)"
 BEYOND_SIZE = "content beyond the declared limit"
+WITHOUT_ID = "an empty ID (AMB-51)"
 BEYOND_LIMITS = (BEYOND_BOUND, BEYOND_SIZE)
-"""The oddities of messages beyond a declared limit. An implementation may drop such messages silently."""
+"""The oddities of messages beyond a declared limit."""
+DROPPABLE = (*BEYOND_LIMITS, WITHOUT_ID)
+"""The oddities of messages that an implementation may drop silently."""
 
 
 def in_another_layout(message: Message, channels: Collection[str]) -> bool:
@@ -57,8 +60,10 @@ def describe_oddity(
     if len(message.repair_request) > LARGEST_HISTORY:
         return "a repair request of more than 200 entries (AMB-47)"
     ids = [entry.message_id for entry in message.causal_history]
-    if not message.message_id or "" in ids:
-        return "an empty ID (AMB-46, AMB-51)"
+    if not message.message_id:
+        return WITHOUT_ID
+    if "" in ids:
+        return "a dependency on an empty ID (AMB-46)"
     if len(message.message_id) > LARGEST_ID:
         return "a message ID of more than 1,024 characters"
     if message.message_id in ids:

@@ -357,9 +357,9 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
 
 @cache_per_view
 def _ids_by_unique_hint(view: ChannelView) -> dict[bytes, str]:
-    """By hint: the ID for which it was given. Hints that were given for several IDs are left out."""
+    """By hint: the ID for which the application or a scripted peer supplied it. Hints for several IDs are left out."""
     found: dict[bytes, set[str]] = {}
-    for message_id, hints in view.hints.items():
+    for message_id, hints in view.supplied_hints.items():
         for hint in hints:
             found.setdefault(hint, set()).add(message_id)
     return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
