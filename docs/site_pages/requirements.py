@@ -29,8 +29,8 @@ def _list() -> str:
     lines = [
         "A requirement is one testable statement of a specification, in the words of the suite. Each has a page with",
         "its codes, positions, scenarios and mutants, and with the implementations that are known to violate it.",
-        "`sds-conformance requirements ID` prints the same. Search this site for an ID such as SDS-RECV-06, for a code",
-        "such as delivered-early, or for a word.",
+        "`sds-conformance requirements ID` prints the content of the page. Search this site for an ID such as",
+        "SDS-RECV-06, for a code such as delivered-early, or for a word.",
         "",
     ]
     for protocol in protocols():

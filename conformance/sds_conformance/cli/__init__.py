@@ -140,7 +140,10 @@ class SuiteCommands(Commands):
             except KeyboardInterrupt:
                 click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
                 ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
-            except (EOFError, BrokenPipeError) as error:  # from a worker process: stdout and stderr raise OutputError
+            except (
+                EOFError,
+                BrokenPipeError,
+            ) as error:  # A pipe to a worker process broke. Errors of stdout and stderr are instances of OutputError.
                 raise ConnectionError("a process of the suite ended before its work was done") from error
             except SystemExit as end:
                 if not isinstance(end.code, int | None):

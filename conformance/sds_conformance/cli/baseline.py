@@ -186,7 +186,7 @@ def _report(source: Path) -> dict[str, Any]:
     with usage_errors():
         report = read_report(source)
     if report.cut_off:
-        raise click.UsageError(f"{source} was cut off {report.cut_off}: it may lack failures. Run it again")
+        raise click.UsageError(f"{source} was cut off {report.cut_off}, and may lack failures: repeat its run")
     return report.data
 
 
@@ -224,6 +224,6 @@ def _require_same_revision(one: JudgedResult, baseline: Baseline) -> JudgedResul
         theirs = printable(one.revision, 40)
         raise click.UsageError(
             f"{baseline.printable_path} is for {printable(baseline.revision, 40)}, the report for {theirs}: "
-            "name a report of the same revision"
+            "name a report of the revision of the baseline"
         )
     return one

@@ -54,15 +54,17 @@ class StepsBar:
 
 @contextmanager
 def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
-    """Show a progress bar over steps, with the name of the step in ``chars`` characters."""
+    """Show a progress bar of at most ``width`` columns. The yielded `StepsBar` cuts the names of steps to ``chars``
+    characters, unless ``chars`` is 0.
+    """
     with progress_bar(err, width) as bar:
         yield StepsBar(bar, chars)
 
 
 @contextmanager
 def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar over ``what``. Call the yielded function with the number of finished items and the number of
-    findings.
+    """Show a progress bar over ``total`` items; ``what`` is their noun, such as "schedules". Call the yielded function
+    with the number of finished items and the number of findings.
     """
     with progress_bar(err, width) as bar:
         task = bar.add_task(what, total=total)

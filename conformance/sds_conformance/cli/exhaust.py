@@ -375,7 +375,7 @@ def describe_progress(coverage: Coverage) -> str:
 
 
 def _letters(coverage: Coverage) -> str:
-    """Return a phrase with the names of the excluded events, which describes the excluded schedules: "send or time in
+    """Return the names of the excluded events for the end of a sentence about schedules, such as "send or time in
     them".
     """
     names = dict.fromkeys(coverage.order.world.kinds[kind].name for kind in sorted(coverage.without))

@@ -76,7 +76,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     for complaint in complaints[:_COMPLAINTS]:
         err.print(f"Not read: {printable(complaint)}", style="yellow", soft_wrap=True)
     if len(complaints) > _COMPLAINTS:
-        err.print(f"Not read: {format_count(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
+        err.print(f"Not read: {format_count(len(complaints) - _COMPLAINTS, 'other line')}", style="yellow")
     if not dialogue.shown:
         _report_no_match(err, dialogue, selection)
     if dialogue.shown < dialogue.parts:

@@ -44,8 +44,7 @@ implementation.
 """
 MEANS = (("fuzz", other_methods.schedules), ("vectors", other_methods.vectors))
 
-_examiners: list[AlterationExaminer] = []
-"""The examiner of this worker process."""
+_examiners: list[AlterationExaminer] = []  # the examiner of this worker process; empty in the main process
 
 
 def protocol_with_source() -> tuple[Protocol, ModelSource]:
@@ -104,7 +103,7 @@ def generated_faults(
 
 
 def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> StatementCoverage:
-    """Return the statements that the runs of all configurations execute."""
+    """Play all configurations of the model, and return which statements of its source each run executes."""
     reaches: dict[Configuration, Sequence[RunCoverage]] = {}
     with processes(jobs, _begin) as pool, progress_bar(err) as bar:
         task = bar.add_task("configurations", total=len(source.configurations))
@@ -118,7 +117,7 @@ def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, job
 def _examine_places(
     err: Console, reached: StatementCoverage, chosen: Sequence[AlterationPlace], excused: Container[str], jobs: int
 ) -> Iterator[AlterationResult]:
-    """Yield the result of each place as soon as it is known."""
+    """Test the faults at the ``chosen`` places. Yield each result as soon as it is known."""
     alive = 0
     with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
         task = bar.add_task("faults", total=len(chosen))
@@ -161,7 +160,7 @@ _RESULT_WORDS = {
 def _show(out: Console, reckoning: AlterationSummary, source: ModelSource, seed: int | None) -> None:
     played = f"{len(reckoning.fates)} of {len(reckoning.places)} places"
     drawn = f", drawn with seed {seed}" if seed is not None else ""
-    cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
+    cut = f", interrupted with {reckoning.planned - len(reckoning.fates)} places left" if reckoning.interrupted else ""
     out.print(f"Places changed: {played}{drawn}{cut}.\n")
     table = plain_table("Found by", right=("Faults",))
     for end, description in _RESULT_WORDS.items():

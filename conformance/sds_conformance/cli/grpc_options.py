@@ -42,7 +42,6 @@ ACCESS: tuple[Decorator, ...] = (
     ),
     click.option("--grpc-insecure", is_flag=True, help="Allow plain text to another machine."),
 )
-"""The options for access to a server."""
 
 
 class MissingExtra(click.ClickException):
@@ -96,10 +95,9 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 
 
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a command's other options by name. If there is only one server, one job or Spark task is
-    used.
+    """Return a command's other ``options``, limited to one job and one Spark task if there is only one server.
 
-    Raises UsageError for options that need a process for each participant or run.
+    Raises UsageError if a typed option needs more than one server.
     """
     if _was_typed(context, "framing"):
         raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit --framing or --grpc")

@@ -31,7 +31,6 @@ from .model_campaigns import (
 from .options import CURRENT
 
 _JSON_FIELDS = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
-"""Fields of a mutant in the JSON output."""
 
 
 @dataclass(frozen=True)

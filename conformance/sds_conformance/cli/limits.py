@@ -83,7 +83,9 @@ The number in the file is the demanded limit.
     "Raise the parameter of this scenario file, or of each file in this folder; repeatable. "
     "Dimensions of the suite are measured only if --only names them."
 )
-@click.option("--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size.")
+@click.option(
+    "--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size of each dimension."
+)
 @click.option(
     "--report",
     "report_dir",
@@ -176,7 +178,9 @@ def _last_screen(
     data: dict[str, Any], driven: DrivenImplementation, revision: str, report_dir: Path | None
 ) -> LastScreen:
     spoken_of = ["--revision", revision] if revision != CURRENT else []
-    facts = [("Played", Text(format_count(len(data["rows"]), "dimension") + "; larger sizes were not tried"))]
+    facts = [
+        ("Played", Text(format_count(len(data["rows"]), "dimension") + "; sizes above the listed ones were not played"))
+    ]
     if report_dir is not None:
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
     worst = worst_of(data)

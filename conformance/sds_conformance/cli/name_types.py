@@ -65,7 +65,9 @@ def _properties(revision: str) -> Mapping[str, Any]:
 
 
 def _positions(revision: str) -> dict[str, str]:
-    """Return the positions on requirements of a revision."""
+    """Return the positions that a requirement of the revision cites, or that no requirement cites, each with its
+    question.
+    """
     catalogue = _rules(revision).catalogue
     citing = catalogue.requirements.values()
     cited = {name for one in citing for name in one.positions}

@@ -172,7 +172,7 @@ def _show(
             why = ": it broke first" if group_trace.breakdown is not None else ": the situation did not arise"
         out.print(Text(f"{noted} is not violated in this run{why}.", "green"))
     elif noted:
-        out.print(Text(f"{noted} is violated here, too.", "bold red"))
+        out.print(Text(f"{noted} is violated in this run as well.", "bold red"))
     if not (examples or any(unmet([row]))):
         judged = format_count(len(assessment.exercised), "requirement or property", "requirements and properties")
         met = sum(expectation["verdict"] == "met" for expectation in row["expectations"])

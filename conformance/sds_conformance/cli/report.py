@@ -72,7 +72,7 @@ class ReportForms:
         return self.files.get(HTML)
 
     def with_page(self, file: Path) -> ReportForms:
-        """Return these forms and the HTML page."""
+        """Return a copy that also writes the HTML page, to ``file``."""
         return replace(self, files={**self.files, HTML: file})
 
     def check(self) -> None:

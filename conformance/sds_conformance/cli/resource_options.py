@@ -55,7 +55,7 @@ def memory_size(context: click.Context, parameter: click.Parameter, value: str) 
     except (ValueError, OverflowError):
         raise click.BadParameter(f"{value!r} is not a size: write for example 512m or 4g", context, parameter) from None
     if size < 1 << 20:
-        raise click.BadParameter("less than 1m is not enough for any process", context, parameter)
+        raise click.BadParameter("no process can run in less than 1m (1 MiB) of memory", context, parameter)
     return size
 
 

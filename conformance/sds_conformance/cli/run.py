@@ -286,7 +286,7 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
 def _write(err: Console, folder: Path, report: Report) -> bool:
     try:
         write_report(folder, report)
-        (folder / LIMITS).unlink(missing_ok=True)  # These limits belong to the previous report in this folder.
+        (folder / LIMITS).unlink(missing_ok=True)  # Any limits are those of the previous report in this folder.
     except OSError as error:
         err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
         return False

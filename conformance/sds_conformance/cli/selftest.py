@@ -275,7 +275,9 @@ def selftest_command(
     out, err = console(), console(stderr=True)
     if hunted:
         if without or quick or generated or sample or drawn or mixed:
-            raise click.UsageError("--hunt takes --only, --schedules, --variant-schedules, --revision and --seed")
+            raise click.UsageError(
+                "--hunt cannot be combined with --without, --quick, --generated, --sample, --declarations or --mixtures"
+            )
         some = VARIANT_EXAMPLES if variant_examples is None else variant_examples
         code = hunt_faults(
             out, err, only, examples or EXAMPLES, some, seed, revision or "", jobs, write, as_json=as_json
@@ -501,7 +503,8 @@ def _show(out: Console, proof: SelfTestProof) -> None:
                 )
         if one.effects:
             out.print(
-                f"{JOINT.join(one.mutants)} together: root causes without a fault: {', '.join(one.effects)}",
+                f"{JOINT.join(one.mutants)} together: these reported root causes are not faults of the model: "
+                f"{', '.join(one.effects)}",
                 style="yellow",
             )
     for row in proof.outdated:

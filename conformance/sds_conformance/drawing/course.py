@@ -50,8 +50,8 @@ class LogAt:
     entries: list[str]
     """Names of messages."""
     shown: int
-    """Number of the step that showed the log; 0 if no step showed the log. Then the entries are the messages in the
-    order in which they were sent or delivered.
+    """Number of the step that showed the log; 0 if no step showed the log. Without a shown log, the
+    entries are the messages in the order in which they were sent or delivered.
     """
     since: list[str]
     """Messages that were sent or delivered after the log was shown."""

@@ -22,7 +22,7 @@ MAX_STEPS = 900
 FOLDED = 4
 """Minimum number of consecutive sync messages and repeated messages without effect that a note replaces."""
 AFTER_BLAMED = 60
-"""Number of steps drawn after the violating step, if not all are drawn."""
+"""Number of steps drawn after the violating step in group traces with more than `MAX_STEPS` steps."""
 ALMOST_AT_ONCE_MS = 50
 """Maximum difference, in milliseconds, of the times of steps that share a row."""
 

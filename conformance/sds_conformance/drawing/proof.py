@@ -285,7 +285,7 @@ class _Story:
         return content or waits or named or self._course.has_result(act)
 
     def _log(self, act: Act) -> str:
-        """Return the log that a step shows together with the violation, if it has messages of the finding; else ""."""
+        """Return the log that a step of the violating operation shows; "" if the log has no messages of the finding."""
         course, blamed = self._course, self._blamed
         state = course.reading.shown_state(act.step)
         if blamed is None or act.operation != blamed.operation or state is None:

@@ -14,7 +14,7 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, GroupTrace
 
-from ..judging.formats import LONGEST_NAME, short
+from ..judging.formats import LONGEST_NAME, format_count, short
 from ..presentation.markup import make_template_environment
 from .course import Course, LogAt
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
@@ -35,7 +35,7 @@ MAX_COLUMNS, FEWEST_DOTS = 8, 2
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
-"""Number of messages. A longer log is not printed again if it equals the first log."""
+"""A log that equals the first log is not printed again if it has more messages than this number."""
 _LEGEND = (
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "from a store, or without a visible origin"),
@@ -350,8 +350,9 @@ class _Artist:
         if unlike is not None:
             at = unlike - start
             names = [*names[:at], f"{UNLIKE} {names[at]}" if at < len(names) else UNLIKE, *names[at + 1 :]]
-        before = [f"{start} before"] if start else []
-        after = [f"{len(log.entries) - start - _LOG_SHOWN} after"] if len(log.entries) > start + _LOG_SHOWN else []
+        before = [format_count(start, "earlier message")] if start else []
+        rest = len(log.entries) - start - _LOG_SHOWN
+        after = [format_count(rest, "later message")] if rest > 0 else []
         text = " · ".join(before + names + after) or "nothing"
         if log.since:
             text += f" — later {self._course.join_names(log.since, _LOG_SHOWN)}"

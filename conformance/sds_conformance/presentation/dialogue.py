@@ -73,8 +73,8 @@ class DialogueSelection:
         return out
 
     def found_in(self, part: TranscriptPart) -> list[Mapping[str, Any]]:
-        """Return the findings in a part of a transcript. A finding belongs to the part that begins at its line. A
-        finding without a line belongs to the part with its name.
+        """Return the findings in a part of a transcript. A finding names the line at which its part begins, or else the
+        schedule or the vector of the part.
         """
         return [
             f
@@ -107,7 +107,7 @@ class Dialogue:
         self.shown = 0
         self.participants: dict[str, None] = {}
         self.channels: dict[str, None] = {}
-        """The channels that occur, in order."""
+        """The channels of all parts, in the order in which they occur."""
 
     def show(self, part: TranscriptPart) -> None:
         """Print the selected steps of a part."""

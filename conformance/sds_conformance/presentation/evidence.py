@@ -346,5 +346,4 @@ def lines_with_quotes(lines: Sequence[str], quotes: Iterable[str], few: int) -> 
 
 
 def _escape(text: str) -> str:
-    """Escape a text to ASCII."""
     return "'" + text.encode("unicode_escape").decode("ascii") + "'"

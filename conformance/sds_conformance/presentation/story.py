@@ -74,7 +74,7 @@ def show_name(console: Console, declared: Declaration, carrier: str = "") -> Non
 
 
 def show_doubts(console: Console, doubts: Sequence[str]) -> None:
-    """Print likely reasons (``doubts``) for most of the findings. The last sentence is a question."""
+    """Print likely reasons for most of the findings. The last of the ``doubts``, a question or advice, is in bold."""
     for number, sentence in enumerate(doubts):
         print_labelled(
             console, "" if number else "Warning", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow")
@@ -84,7 +84,7 @@ def show_doubts(console: Console, doubts: Sequence[str]) -> None:
 
 
 def show_flaky(console: Console, again: FindingReplays | None, more: str = "") -> None:
-    """Print how many replays showed a finding, if it is flaky."""
+    """Print how many replays showed a finding, if the finding is flaky, and ``more`` after this sentence."""
     if again is not None and again.flaky:
         print_labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
@@ -106,8 +106,8 @@ def show_finding(
 
 
 def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
-    """Append the results of a step to its line if they fit, and append the gap after the step to the last of these
-    lines.
+    """Join the lines of each step into one line if it fits into ``width``: the step, its results and the gap after it.
+    If only the gap fits, append the gap to the last result.
     """
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
@@ -122,7 +122,9 @@ def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
 
 
 def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
-    """Yield each line that is no result, the results after it, and the gap that follows (or None)."""
+    """Split the lines of a story into steps: the line of the step, the lines with its results, and the gap after the
+    step (None if there is no gap).
+    """
     out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
     for line in lines:
         if line.head.strip() == ARROW and out:
@@ -190,7 +192,7 @@ def show_breakdown(
 
 
 def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
-    """Return the headline of a requirement, or of another failure."""
+    """Return a headline: the verdict in ``width`` columns, ``what`` fails in bold, and ``more`` about the failure."""
     return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
 
 

@@ -151,7 +151,7 @@ class _HelloLink(Link):
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if request.WhichOneof("command") != HANDSHAKE:
-            raise TesteeError(FaultKind.WRONG_ANSWER, "only the handshake was kept")
+            raise TesteeError(FaultKind.WRONG_ANSWER, "only the answer to the handshake was recorded")
         answer = reply(id=request.id)
         answer.hello.CopyFrom(self._hello)
         return answer

@@ -165,7 +165,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
     """Return a sentence with the bound up to which all schedules were played, and the findings."""
     exhaustion = data.get("exhaust")
     if exhaustion is None:
-        return "not played completely"
+        return "no result of `exhaust` is attached"
     found = [
         f"{verdict}: {', '.join(exhaustion[f'{verdict}ed'])}"
         for verdict in ("fail", "warn")
@@ -173,7 +173,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
     ]
     events = format_count(exhaustion["events"], "event")
     among = f"all {exhaustion['schedules']:,} schedules of up to {events} of {exhaustion['participants']} participants"
-    ends = "" if exhaustion["complete"] else "; not played to the end"
+    ends = "" if exhaustion["complete"] else "; the run ended before all schedules were played"
     return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 
 

@@ -266,7 +266,7 @@ class Baseline:
     """Seed and number of schedules of the `fuzz` campaign; None if the baseline has none."""
     entries: Sequence[BaselineEntry]
     known: int
-    """The line where the list begins."""
+    """The line of the file where the list of entries begins."""
 
     def mismatch(self, revision: str) -> str:
         """Return a message if the baseline is for another revision than the judged ``revision``; otherwise ""."""

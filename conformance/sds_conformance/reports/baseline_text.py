@@ -77,7 +77,7 @@ def _set_block_style(data: Any) -> None:
 
 @dataclass(frozen=True)
 class BaselineUpdate:
-    """An updated file."""
+    """The new text of a baseline, and the numbers of its changes."""
 
     text: str
     added: int

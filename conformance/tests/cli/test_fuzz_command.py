@@ -151,7 +151,7 @@ def test_1_a_replay_on_the_mutant_shows_it_again(schedule: Path, somewhere: Path
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
     assert re.search(r"^FAIL  SDS-SYNC-03/[a-z-]+  MUST, section 'periodic-sync-message'", result.stdout, re.MULTILINE)
-    assert "SDS-SYNC-03 is violated here, too." in words(result.stdout)
+    assert "SDS-SYNC-03 is violated in this run as well." in words(result.stdout)
     assert load_one(somewhere / "kept" / "SDS-SYNC-03.json").schedule == load_one(schedule).schedule
 
 

@@ -107,7 +107,7 @@ def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_pat
     assert (arguments[0], arguments[-2:]) == ("replay", ["--grpc", server])
     replayed = typed(*arguments)
     assert replayed.exit_code == 1
-    assert "is violated here, too." in replayed.stdout
+    assert "is violated in this run as well." in replayed.stdout
 
 
 def test_golden_vectors_are_asked_of_a_server(server: str) -> None:

@@ -118,7 +118,7 @@ def test_what_is_found_is_reported_kept_and_played_again(tmp_path: Path) -> None
 
     single = typed("replay", file, "--", *reference_command("--mutant", "sync-without-channel"))
     assert single.exit_code == 1
-    assert "SDS-MSG-04 is violated here, too." in single.stdout
+    assert "SDS-MSG-04 is violated in this run as well." in single.stdout
 
 
 def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
     file.write_text(dumps(Schedule((Member("alice"),))), "utf-8")
     result = typed("interop", "--replay", file, REF)
     assert result.exit_code == 2
-    assert "was not found in a mixed group" in words(result.stderr)
+    assert "is not a schedule of a mixed group" in words(result.stderr)
     file.write_text(dumps(Schedule((Member("alice"), Member("bob")), notes=HALF)), "utf-8")
     result = typed("interop", "--replay", file, REF)
     assert result.exit_code == 2

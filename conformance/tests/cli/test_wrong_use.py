@@ -47,7 +47,7 @@ WRONG = [
     ("run --framing xml", "'json', 'binary'"),
     ("run --profile everything", "'core'"),
     ("run --memory lots", "write for example 512m or 4g"),
-    ("run --memory 1k", "less than 1m is not enough for any process"),
+    ("run --memory 1k", "no process can run in less than 1m (1 MiB) of memory"),
     ("run --timeout nan", "Invalid value for '--timeout'"),
     ("run --total-timeout inf", "Invalid value for '--total-timeout'"),
     ("interop --timeout -inf", "Invalid value for '--timeout'"),

@@ -240,11 +240,11 @@ class Write(Operation, op="write"):
     signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
     """How the peer signs: ``usual``, as the specification says; ``none``; ``forged``, with a changed signature;
     ``flipped``, with a changed body; ``read-only``, with the key of read-only peers; ``read-write``, with the key of
-    read-write peers even if no signature is required; ``empty``, with an empty signature. With the other values the
-    signature is valid for another text than the body. With ``reordered`` the peer signs the usual body, and sends a
-    body with its members in reverse order. With ``spaced`` it signs the usual body, and sends a body with blanks. With
-    the last three values it sends the usual body. It signs the body with sorted members (``sorted``), an object that
-    has only the ``value`` of the body (``cited``), or the last message that any scripted peer signed (``repeated``)."""
+    read-write peers even if no signature is required; ``empty``, with an empty signature. Five values give a signature
+    that is valid for another text than the sent body. The peer signs the usual body, and sends it with its members in
+    reverse order (``reordered``) or with blanks (``spaced``). Or the peer sends the usual body, and signs the body with
+    sorted members (``sorted``), an object that has only the ``value`` of the body (``cited``), or the last message that
+    any scripted peer signed (``repeated``)."""
     odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
     """An oddity of the body; "" for none. The value of the record is NaN (``nan``), 20,000 nested lists (``deep``), a
     lone surrogate (``surrogate``) or 15,000,000 letters (``large``), which is valid. The body has the member ``key``

@@ -185,9 +185,9 @@ class Write(Operation, op="write"):
     peer: Name
     label: Label
     lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
-    """The Lamport timestamp, as a difference to virtual time in milliseconds. In revisions whose timestamps count from
-    0, the difference is to one more than the greatest timestamp that participants have sent. With None, the field is
-    unset."""
+    """The Lamport timestamp, in milliseconds after virtual time; negative for a timestamp before virtual time. In
+    revisions whose timestamps count from 0, the number is added to the greatest timestamp that participants have sent,
+    plus one. With None, the field is unset."""
     after: References = ()
     """The causal history of the message."""
     content: LongText | None = "usual"
@@ -235,7 +235,8 @@ class Write(Operation, op="write"):
     """An expression (see ``expressions``) for a number of bytes: the message has a bloom filter of that size with all
     bits set."""
     twin: Twin = ""
-    """With ``id_of``: how the ID of this message differs from the ID of the message ``id_of``; "" for the same ID."""
+    """With ``id_of``: the change that makes the ID of this message from the ID of the message ``id_of``, for example
+    ``upper`` for capital letters; "" for the same ID."""
     length: Bytes = 0
     """If not 0, the content of the message is this number of zero bytes, in place of ``content``."""
     layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""

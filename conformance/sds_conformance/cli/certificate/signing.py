@@ -82,7 +82,7 @@ def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:
     except OSError as error:
         raise SignatureError(f"{PROGRAM} cannot be started: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise SignatureError(f"{failure}: {PROGRAM} waited for {_PATIENCE_S} s") from None
+        raise SignatureError(f"{failure}: {PROGRAM} did not end within {_PATIENCE_S} s") from None
     if done.returncode:
         lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise SignatureError(f"{failure}: {printable(lines[0] if lines else 'no reason given', 200)}")

@@ -259,11 +259,12 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
         out, "Compared", Text(f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
     )
     if "limits" in certificate.data:
-        print_labelled(out, "Limits", Text(f"not measured again: `{program()} limits` measures them"))
+        print_labelled(out, "Limits", Text(f"not measured again: type `{program()} limits` to measure the limits"))
     for name, why in outcome.left_out.items():
         print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     if found.differences:
-        _differ(out, found.differences, f"{format_count(len(found.differences), 'verdict')} came out differently")
+        how_many = format_count(len(found.differences), "verdict differs", "verdicts differ")
+        _differ(out, found.differences, f"{how_many} from the certificate")
     if outcome.interrupted:
         _end(out, "Interrupted", "the verdicts before the interrupt agree", Exit.INTERRUPTED)
     if not found.compared:

@@ -68,12 +68,10 @@ class MixedGroups:
         self._scope = Scope.select(revision=cast.revision)
         self.mixed: Mixed | None = None
         self._groups: list[Group] = []
-        """The discoveries by root cause."""
         self.found: list[Found] = []
         self.unkept = ""
         """Why counterexamples could not be saved; "" if all were saved."""
         self._files: Sequence[LoadedScenario] = ()
-        """The scenario files of users."""
 
     def play(
         self, seed: int, examples: int, folder: Path, *, quiet: bool, files: Sequence[LoadedScenario] = ()
@@ -160,7 +158,7 @@ class MixedGroups:
         return sort_causes(lines)
 
     def _group_by_root_cause(self, mixed: Mixed) -> list[Group]:
-        """Return all discoveries by root cause, the worst first."""
+        """Return the root causes, the most severe first, each with the discoveries that it explains."""
         out: list[Group] = []
         place = {id(discovery): number for number, discovery in enumerate(mixed.sorted_discoveries)}
         for name in (*mixed.names, GROUP):
@@ -199,7 +197,6 @@ class MixedGroups:
         return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
 
     def _rows(self) -> list[Row]:
-        """Return the results of the users' scenario files."""
         if self.mixed is None:
             return []
         spoken = ["--revision", self._cast.revision] if self._cast.revision != CURRENT else []
@@ -295,7 +292,9 @@ class MixedGroups:
         print_labelled(out, "Found", Text(found))
         show_dropped_expectations(out, example)
         print_labelled(
-            out, "Played by", Text(example.parts + (": no other participant is needed" if example.fails_alone else ""))
+            out,
+            "Played by",
+            Text(example.parts + (", and the violation needs no other participant" if example.fails_alone else "")),
         )
         _show_story(out, example, files.get("story"))
 

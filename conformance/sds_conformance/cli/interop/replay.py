@@ -46,7 +46,7 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
         raise click.UsageError(
-            f"{file} was not found in a mixed group: it does not assign implementations to participants. "
+            f"{file} is not a schedule of a mixed group: it does not assign implementations to participants. "
             "`sds-conformance replay` "
             f"plays it on one implementation."
         )

@@ -56,7 +56,7 @@ Exit codes:
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BREAKDOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
-"""Headlines of the statuses of vectors without a wrong answer."""
+"""Headlines for vectors without an answer: the implementation broke down, or the suite failed."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 _CURRENT = VECTOR_SET.revisions[0]
@@ -347,7 +347,7 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
 
 _MEANT = (
     (Status.ACCEPTABLE, "acceptable", "legal, but not the recommended outcome"),
-    (Status.WARN, "warned", "tolerated, or a violated SHOULD; --json contains the answers"),
+    (Status.WARN, "warned", "a violated SHOULD, or a violation that a position softens; --json contains the answers"),
 )
 """Explanations of columns whose title is not clear by itself."""
 _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)

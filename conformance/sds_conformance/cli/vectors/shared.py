@@ -1,4 +1,4 @@
-"""The selection of vectors for the commands."""
+"""The golden vectors of the suite, and a limit of texts, for the commands of `vectors`."""
 
 from __future__ import annotations
 

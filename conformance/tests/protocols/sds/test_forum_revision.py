@@ -169,7 +169,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_counterexample_is_replayed_under_its_revision(kept: Path) -> None:
     again = typed("replay", str(kept), "--", *reference_command("--mutant", "sync-increases-the-timestamp"))
-    assert "FORUM-35 is violated here, too." in words(again.stdout)
+    assert "FORUM-35 is violated in this run as well." in words(again.stdout)
     better = typed("replay", str(kept))
     assert better.exit_code == 0
     assert "FORUM-35 is not violated in this run" in words(better.stdout)
