@@ -1,4 +1,4 @@
-"""A page for each position, and a list of all."""
+"""A page for each position, and a list of all positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page for each requirement, and a list of all."""
+"""A page for each requirement, and a list of all requirements."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ def _page(protocol: Protocol, r: Requirement, known: Known, drawn: Mapping[str, 
     section = next(one for one in catalogue.sections if one.id == r.section)
     lines = [f"> {prose(r.statement)}", "", *table(("property", "value"), _facts(r, section.title)), ""]
     if r.untestable:
-        lines += ["## Why it is not tested", "", f"{prose(r.untestable).rstrip('.')}.", ""]
+        lines += ["## Why this requirement is not tested", "", f"{prose(r.untestable).rstrip('.')}.", ""]
     if r.codes:
         lines += ["## Violations", "", *index_entries(full_code(r.id, c) for c in r.codes)]
         lines += table(("code", "meaning"), [(code(full_code(r.id, c)), prose(what)) for c, what in r.codes.items()])
     if r.positions:
-        lines += ["## Positions", "", "The specification leaves these points open, and the suite decided:", ""]
+        intro = "The specification leaves these points open. The suite decided them as follows:"
+        lines += ["## Positions", "", intro, ""]
         rows = [
             (f"[{name}](../positions/{name}.md)", prose(catalogue.positions[name].position)) for name in r.positions
         ]
@@ -152,7 +153,9 @@ def _implementations(r: Requirement, known: Known) -> list[str]:
         return []
     failing = [name for name, verdict in verdicts.items() if verdict in _BREAKING]
     text = (
-        f"{', '.join(failing)} {'violates' if len(failing) == 1 else 'violate'} it." if failing else "None violates it."
+        f"{', '.join(failing)} {'violates' if len(failing) == 1 else 'violate'} this requirement."
+        if failing
+        else "No implementation in the table violates this requirement."
     )
     return [
         "## Implementations",

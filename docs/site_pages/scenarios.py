@@ -1,4 +1,7 @@
-"""A page for each scenario, with its data and a diagram unless it is too long, and a list of all."""
+"""A list of all scenarios, and a page for each scenario.
+
+The page has the data and a diagram of the scenario, unless the scenario is too long.
+"""
 
 from __future__ import annotations
 

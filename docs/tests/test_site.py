@@ -124,7 +124,7 @@ def test_the_page_of_a_requirement_has_its_codes_positions_scenarios_mutants_and
     targets = {target for _, _, target in page.targets}
     assert {"../positions/AMB-40.html", "../scenarios/a-diamond.html"} <= targets
     assert any(target.startswith("https://") and target.endswith("#receive-message") for target in targets)
-    for word in ("SDS-RECV-06/delivered-early", "buffered-is-met", "@waku/sds 0.0.8 violates it"):
+    for word in ("SDS-RECV-06/delivered-early", "buffered-is-met", "@waku/sds 0.0.8 violates this requirement"):
         assert word in page.text
     assert any(tag == "img" and target.endswith(".svg") for tag, _, target in page.targets)
 

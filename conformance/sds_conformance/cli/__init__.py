@@ -155,7 +155,7 @@ class SuiteCommands(Commands):
 
 def _print_stderr(sentence: str) -> None:
     """Print a sentence on stderr, in lines that fit the terminal."""
-    from .options import console  # imports all protocols
+    from .options import console  # not at the top, because `options` imports all protocols
 
     console(stderr=True).print(sentence)
 
@@ -191,7 +191,7 @@ def _show_version(context: click.Context, parameter: click.Parameter, value: boo
     """The callback of --version: print one fact per line, as NAME: VALUE."""
     if not value or context.resilient_parsing:
         return
-    from .version import facts  # imports all protocols
+    from .version import facts  # not at the top, because `version` imports all protocols
 
     for name, fact in facts().items():
         click.echo(f"{name}: {fact}")

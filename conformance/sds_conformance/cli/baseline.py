@@ -117,7 +117,7 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
         with usage_errors(BaselineError):
             update = update_baseline(baseline, one, match_baseline(baseline, one), reason, link)
             baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
-            left = match_baseline(baseline, one)  # a flaky entry with an unknown code or scenario
+            left = match_baseline(baseline, one)  # Flaky entries with unknown codes or scenarios still have complaints.
         if left.complaints and not wrong:
             text = (
                 f"Correct these entries of {baseline.printable_path}: `update` keeps every entry that is marked flaky."
@@ -156,7 +156,7 @@ def check_command(file: Path, sources: tuple[Path, ...]) -> None:
 def _print_missing_reasons(entries: Any, file: Path) -> None:
     lines = [str(entry.first) for entry in entries if entry.reason == TO_DO]
     if lines:
-        text = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
+        text = ", ".join(lines[:10]) + (f" and {format_count(len(lines) - 10, 'more line')}" if len(lines) > 10 else "")
         places = f"{'line' if len(lines) == 1 else 'lines'} {text}"
         click.echo(f"Add reasons and links to the entries without them in {file}: {places}.")
 

@@ -162,7 +162,7 @@ def show_complaints(console: Console, found: Match) -> None:
         line = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
         print_hanging(console, before, Text.assemble(line, (complaint.change, "blue")))
     if len(found.complaints) > MOST_SHOWN:
-        console.print(Text(f"  and {len(found.complaints) - MOST_SHOWN} more", "dim"))
+        console.print(Text(f"  and {format_count(len(found.complaints) - MOST_SHOWN, 'more error')}", "dim"))
 
 
 def _show_flaky(console: Console, found: Match) -> None:

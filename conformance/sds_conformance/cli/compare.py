@@ -66,7 +66,7 @@ Exit codes:
     "--fail-on-worse",
     is_flag=True,
     help="Exit with 1 if a verdict got worse or a limit smaller from the first to the last report. A requirement that "
-    "is no longer judged does not count.",
+    "is no longer judged does not count as worse.",
 )
 @click.option("--html", type=OUTPUT_FILE, metavar="FILE", help="Also write the comparison to FILE, as HTML.")
 @click.option(

@@ -339,7 +339,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         text = f"{tally.declaration.name} is not deterministic: {coverage.otherwise}."
         out.print(f"{text} So no cached reply was used.\n", style="yellow")
     if why := tally.gave_up or tally.not_started:
-        out.print(f"The rest was not played: {why}.\n", style="yellow")
+        out.print(f"The remaining schedules were not played: {why}.\n", style="yellow")
 
 
 def _last_screen(coverage: Coverage, roots: Sequence[Root], shrunk: Shrunk, driven: DrivenImplementation) -> LastScreen:
@@ -387,7 +387,7 @@ def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
     tally = coverage.tally
     failed = summarize_failures(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())
-    cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
+    cut = ", interrupted" if tally.interrupted else ", the time was used up" if tally.out_of_time else ""
     played = f"{describe_progress(coverage)} ({tally.seconds:.1f} s{cut})"
     warnings = f"; {warned} warn" if warned else ""
     if failed:

@@ -80,7 +80,7 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     if not dialogue.shown:
         _report_no_match(err, dialogue, selection)
     if dialogue.shown < dialogue.parts:
-        out.print(Text(f"{dialogue.shown} of {format_count(dialogue.parts, 'part')} shown.", "dim"))
+        out.print(Text(f"{dialogue.shown} of {format_count(dialogue.parts, 'part')} of the transcript shown.", "dim"))
     sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
 
 

@@ -207,7 +207,7 @@ def fuzz_command(
             show_coverage(out, tally, order.scope)
             show_errors(out, tally.errors)
             if why := tally.gave_up or tally.not_started:
-                out.print(f"The rest was not played: {why}.\n", style="yellow")
+                out.print(f"The remaining schedules were not played: {why}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         facts = [exercised_line(tally, order.scope)]
         if found is not None and found.requirements:
@@ -280,7 +280,7 @@ def print_findings(
     *,
     stories: int | None,
 ) -> tuple[Shrunk, str]:
-    """Shrink, save and print findings: the most severe first, the findings of a baseline last. Return the
+    """Shrink, save and print findings: the most severe first, findings that a baseline lists last. Return the
     counterexamples, and why they could not be saved ("" if all were saved). At most ``stories`` stories are printed;
     None prints all.
 

@@ -74,7 +74,7 @@ class HuntResults:
             left = len(self.variants) - len(self.accused)
             parts.append(f"{left} of {format_count(len(self.variants), 'legal variant')} not accused")
         if self.unplayed:
-            parts.append(f"interrupted: {self.unplayed} more were not played")
+            parts.append(f"interrupted: {self.unplayed} other mutants and variants were not played")
         return ", ".join(parts) + "."
 
 

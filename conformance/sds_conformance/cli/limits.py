@@ -114,7 +114,8 @@ def limits_command(
 ) -> None:
     """Find the sizes at which an implementation fails.
 
-    Each dimension is a number that can grow: of messages, participants, channels, bytes of content, and others.
+    Each dimension is a number that can grow, for example the number of messages, participants or channels, or the
+    number of bytes of a content.
     """
     out, err = console(), console(stderr=True)
     protocol = protocol_of(revision)
@@ -208,7 +209,7 @@ def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str
     if not protocol.dimensions:
         known = [name for one in protocols() if one.dimensions for name in one.rules.revisions]
         raise click.UsageError(
-            f"{revision} has no limits that can be measured; these revisions have: {', '.join(known)}"
+            f"{revision} has no limits that can be measured; these revisions have limits: {', '.join(known)}"
         )
     found = {name: one.of_text(protocol.rules, revision, profile) for name, one in protocol.dimensions.items()}
     dimensions = [one for name, one in found.items() if one is not None and (not only or name in only)]

@@ -19,6 +19,6 @@ def with_new_names(command: click.Command, words: Sequence[str]) -> list[str]:
         old, equals, value = word.partition("=")
         new = _RENAMED.get(old)
         if new in known and old not in known:
-            click.echo(f"{old} is now called {new}: did you mean that?", err=True)
+            click.echo(f"{old} is now called {new}: did you mean {new}?", err=True)
             out[place] = f"{new}{equals}{value}"
     return out

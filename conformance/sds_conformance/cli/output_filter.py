@@ -72,7 +72,7 @@ def _spell(error: UnicodeError) -> tuple[str | bytes, int]:
         raise error
     at = error.start
     sign, around = error.object[at], error.object[max(at - 1, 0) : at] + error.object[at + 1 : at + 2]
-    if sign == "·" and not around.strip():  # an empty cell of a table
+    if sign == "·" and not around.strip():  # a dot that stands for an empty cell of a table
         return "-", at + 1
     if sign in _IN_ASCII:
         return _IN_ASCII[sign], at + 1

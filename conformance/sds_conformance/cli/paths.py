@@ -103,7 +103,7 @@ def _refuse_unusable_folder(
     try:
         found = path.stat()
     except (OSError, ValueError):
-        if os.path.islink(path):  # false also if the name is too long
+        if os.path.islink(path):  # `islink` returns False for a name that is too long.
             kind.fail(f"{path} is a symbolic link whose target does not exist. Name another DIR.", param, ctx)
         return
     if not stat.S_ISDIR(found.st_mode):

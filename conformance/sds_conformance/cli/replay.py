@@ -58,7 +58,7 @@ Examples:
     "--cast",
     "casting",
     type=Choice([casting.value for casting in CastKind]),
-    help="How processes play the participants, see `fuzz --help`. Default: as in FILE, else together.",
+    help="How processes play the participants, see `fuzz --help`. Default: the cast in FILE, else together.",
 )
 @click.option(
     "--revision",
@@ -169,7 +169,8 @@ def _show(
     elif noted and noted not in {example.what for example in examples}:
         why = ""
         if not assessment.exercised[noted]:
-            why = ": it broke first" if group_trace.breakdown is not None else ": the situation did not arise"
+            broke = group_trace.breakdown is not None
+            why = ": the implementation broke down first" if broke else ": nothing exercised it"
         out.print(Text(f"{noted} is not violated in this run{why}.", "green"))
     elif noted:
         out.print(Text(f"{noted} is violated in this run as well.", "bold red"))

@@ -339,7 +339,7 @@ def run_self_test(
     quick: bool,
 ) -> SelfTestProof:
     """Run all mutants and variants, each with its own protocol. Gaps in coverage are reported only if the lists are
-    complete (``whole``) and all were run.
+    complete (``whole``) and no interrupt ended the self-test.
     """
     proof = SelfTestProof([], [], quick=quick)
     kills, acceptances = proof.kills, proof.acceptances
@@ -369,7 +369,7 @@ def run_self_test(
 
 
 def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
-    """Play ``count`` models of SDS with several faults each, and add the results."""
+    """Play ``count`` models of SDS with several faults each, and add the results to ``proof``."""
     if not count:
         return
     protocol = default()
@@ -382,7 +382,7 @@ def _try_mixtures(proof: SelfTestProof, err: Console, count: int, seed: int, job
 
 def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int, jobs: int) -> None:
     """Play ``count`` declarations of each protocol whose model can be played with any declaration, and add the
-    results.
+    results to ``proof``.
     """
     if not count:
         return
@@ -594,7 +594,7 @@ def markdown(proof: SelfTestProof) -> str:
     if waiting:
         lines += markdown_rows(
             "Pending mutants",
-            ("Pending", "Requirement", "Why it is not rejected yet"),
+            ("Pending", "Requirement", "Why the check does not reject the mutant yet"),
             [(k.mutant, k.requirement, k.pending) for k in waiting],
         )
     settled = [kill for kill in kills if not kill.pending]

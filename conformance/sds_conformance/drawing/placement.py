@@ -280,7 +280,7 @@ class Placement:
             text = f"clock {op.ms:+,} ms"
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
         elif isinstance(op, Wait) and self._quiet:
-            pass  # The note about messages without effect gives the period.
+            pass  # The note about the messages without effect has the times of the first and the last one.
         elif text := operation_note(op, self.course.reading):
             row = self._note(text, at_ms)
             if isinstance(op, Cut) and self._cut_since < 0:

@@ -73,7 +73,8 @@ class _Proof:
         where = f"step {act.number}, at {course.format_time(act.at_ms)}"
         causes = self._causes()
         out = [line for _, line in causes[:MOST_CAUSES]]
-        out += [f"and {len(causes) - MOST_CAUSES} more of this kind:"] if len(causes) > MOST_CAUSES else []
+        if len(causes) > MOST_CAUSES:
+            out.append(f"and {format_count(len(causes) - MOST_CAUSES, 'other message')} delivered before a dependency:")
         out = out or [f"{where}: {_Story(course, None).describe_act(act)}"]
         if self._expected:
             out.append(f"expected: {words(self._expected, self._channel)}")

@@ -57,9 +57,9 @@ class Drawing:
     notes: list[TextLine] = field(default_factory=list)
     times: list[TextLine] = field(default_factory=list)
     heads: list[tuple[float, int, str, str, bool]] = field(default_factory=list)
-    """Names of the participants: x, y, name, subtitle, and whether it is a scripted peer."""
+    """Names of the participants: x, y, name, subtitle, and whether the participant is a scripted peer."""
     lives: list[tuple[float, float, float, bool]] = field(default_factory=list)
-    """Lines of the participants: x, from y, to y, and whether it is a scripted peer."""
+    """Lines of the participants: x, first y, last y, and whether the participant is a scripted peer."""
     shades: list[tuple[float, float]] = field(default_factory=list)
     texts: list[TextLine] = field(default_factory=list)
     """Title, caption and logs."""

@@ -16,6 +16,7 @@ from sds_harness.environment import PLAIN
 from sds_harness.trace import Trace
 
 from ..judging.finding_replays import FindingReplays
+from ..judging.formats import format_count
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
@@ -187,7 +188,8 @@ def show_breakdown(
     if again:
         show_command(console, "Again", again)
     if also_in:
-        print_labelled(console, "", Text(f"and {len(also_in)} more of this kind, in {', '.join(also_in)}", "dim"))
+        others = format_count(len(also_in), "other breakdown")
+        print_labelled(console, "", Text(f"and {others} of this kind, in {', '.join(also_in)}", "dim"))
     console.print()
 
 

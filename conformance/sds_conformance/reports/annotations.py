@@ -59,7 +59,7 @@ def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
         return of_level
     shown, rest = of_level[: MOST - 1], of_level[MOST - 1 :]
     titles = ", ".join(one.title for one in rest)
-    return [*shown, Annotation(level, f"{format_count(len(rest), level)} more", (f"They are in the report: {titles}",))]
+    return [*shown, Annotation(level, f"{format_count(len(rest), level)} more", (f"Only in the report: {titles}",))]
 
 
 def _scenario_files(report: Report) -> list[Annotation]:

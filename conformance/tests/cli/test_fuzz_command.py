@@ -119,7 +119,7 @@ def test_1_a_breakdown_is_reported_and_shrunk(somewhere: Path) -> None:
     assert too_wide(result.stdout) == []
     assert re.search(r"^FAIL  breakdown/(crash|exit)  testee protocol", result.stdout, re.MULTILINE)
     assert "shrunk to 1 step;" in words(result.stdout)
-    assert "The rest was not played: under test broke down 4 times in a row" in words(result.stdout)
+    assert "The remaining schedules were not played: under test broke down 4 times in a row" in words(result.stdout)
     assert load_one(somewhere / "kept" / "breakdown.json").schedule.operations[0].op == "tick"
 
 

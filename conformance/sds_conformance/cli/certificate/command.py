@@ -137,7 +137,7 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     out = console()
     show(out, read)
     if other:
-        text = f"{'; '.join(other)}. This version computed the level again from the rows of the certificate"
+        text = f"{'; '.join(other)}. This version of the suite computed the level again, from the certified verdicts"
         print_labelled(out, "Warning", Text(printable(text, 600), "yellow"))
 
 

@@ -194,7 +194,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     with usage_errors(VectorsError):
         other = list(version_differences(data))
     if other:
-        text = f"{'; '.join(other)}. Verify the certificate with that version"
+        text = f"{'; '.join(other)}. Verify the certificate with that version of the suite"
         _end(out, "Not rerun", text, Exit.NOTHING_EXERCISED)
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
@@ -253,7 +253,7 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     found = compare(certificate.data, sample, outcome)
     rows = {row["id"]: row for row in certificate.data["requirements"]}
     missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
-    but = f", none in {', '.join(sorted(missed))}" if missed else ", in all sections"
+    but = f", none of them in {', '.join(sorted(missed))}" if missed else ", in all sections"
     runs = f"{format_count(outcome.runs, 'run')}, {format_count(outcome.steps, 'step')}"
     print_labelled(
         out, "Compared", Text(f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
@@ -266,7 +266,7 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
         how_many = format_count(len(found.differences), "verdict differs", "verdicts differ")
         _differ(out, found.differences, f"{how_many} from the certificate")
     if outcome.interrupted:
-        _end(out, "Interrupted", "the verdicts before the interrupt agree", Exit.INTERRUPTED)
+        _end(out, "Interrupted", "the verdicts before the interrupt agree with the certificate", Exit.INTERRUPTED)
     if not found.compared:
         _end(out, "Not shown", "the runs exercised no certified requirement", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
@@ -278,7 +278,7 @@ def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
     for sentence in sentences[:_MOST_SHOWN]:
         print_labelled(out, "Differs", Text(sentence))
     if len(sentences) > _MOST_SHOWN:
-        print_labelled(out, "", Text(f"and {len(sentences) - _MOST_SHOWN} more"))
+        print_labelled(out, "", Text(f"and {format_count(len(sentences) - _MOST_SHOWN, 'more difference')}"))
     _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
 
 

@@ -155,7 +155,8 @@ def _print_result(out: Console, tally: CampaignTally, roots: Sequence[Root], fol
         show_head(out, finding)
         schedules = formats.format_count(tally.schedules, "schedule")
         of = f"{tally.found_in[what]:,} of {schedules}, the first is number {index}"
-        print_labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
+        who = finding.participant or "all participants"
+        print_labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {who}"))
         show_seen(out, finding)
         show_softened(out, finding)
         show_under(out, root.under, lambda what: details_of(tally.found[what]))

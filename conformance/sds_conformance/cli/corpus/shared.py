@@ -115,7 +115,10 @@ def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
 def spark_job(
     options: SparkOptions, title: str, err: Console, what: str
 ) -> Iterator[tuple[SparkSession, Callable[[int, int], None]]]:
-    """Yield a Spark session that shows a progress bar over the tasks of its jobs. Raises CorpusError."""
+    """Yield a Spark session, and the function that updates its progress bar (see `progress_callback`).
+
+    Raises CorpusError.
+    """
     from sds_harness.corpus.spark import spark_session
 
     err.print(Text(f"Starting Spark ({options.printable_master})."), soft_wrap=True)
@@ -125,7 +128,9 @@ def spark_job(
 
 @contextmanager
 def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar. The yielded function sets the number of finished items and the total."""
+    """Show a progress bar with the label ``what``. The yielded function sets the number of finished items and the
+    total.
+    """
     with progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -106,7 +106,8 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
     who = ", ".join(printable(name, 40) for name in group_trace.schedule.names)
     print_labelled(out, "Members", Text(who))
-    print_labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
+    compared = f"{side['steps']} that `corpus diff` compares"
+    print_labelled(out, "Steps", Text(f"{compared}, digest {side['digest'].hex()}{ended}"))
     out.print()
     out.print(_table(rows, corpora_of(manifest.revision).in_words))
     out.print()

@@ -210,7 +210,7 @@ class MixedGroups:
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def _shrink(self, mixed_cast: MixedCast, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
-        """Shrink, save and print the findings, the worst first."""
+        """Shrink, save and print the findings, the most severe first."""
         if mixed.interrupted:
             return
         number, total = 0, sum(1 + len(members) for _, members in self._groups)

@@ -102,7 +102,7 @@ def _complain(sentences: list[str]) -> None:
     for sentence in sentences[:_MANY]:
         err.print(printable(sentence, LONGEST), style="red", soft_wrap=True)
     if len(sentences) > _MANY:
-        err.print(f"and {len(sentences) - _MANY} more")
+        err.print(f"and {format_count(len(sentences) - _MANY, 'more error')}")
 
 
 def _refuse(sentences: list[str]) -> None:

@@ -312,7 +312,7 @@ def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
     _show_answer(out, first, revision, alike=True)
     if others:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
-        more = f" and {len(others) - MOST_NAMES} more" if len(others) > MOST_NAMES else ""
+        more = f" and {format_count(len(others) - MOST_NAMES, 'more vector')}" if len(others) > MOST_NAMES else ""
         print_labelled(out, "Also", Text(f"{names}{more}"))
     show_under(out, cause.under)
     out.print()
