@@ -97,7 +97,7 @@ def reject_server_options(access: Access, instead: str = "--grpc ADDRESS") -> No
 def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return a command's other ``options``, limited to one job and one Spark task if there is only one server.
 
-    Raises UsageError if a typed option needs more than one server.
+    Raises UsageError for a typed option that cannot be used with the server.
     """
     if _was_typed(context, "framing"):
         raise click.UsageError("--framing is for stdin and stdout, which --grpc does not use: omit --framing or --grpc")

@@ -286,7 +286,9 @@ class _Story:
         return content or waits or named or self._course.has_result(act)
 
     def _log(self, act: Act) -> str:
-        """Return the log that a step of the violating operation shows; "" if the log has no messages of the finding."""
+        """Return the log that a step shows, if the step belongs to the violating operation and the log has messages of
+        the finding; else "".
+        """
         course, blamed = self._course, self._blamed
         state = course.reading.shown_state(act.step)
         if blamed is None or act.operation != blamed.operation or state is None:

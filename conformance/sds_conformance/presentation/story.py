@@ -194,7 +194,7 @@ def show_breakdown(
 
 
 def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
-    """Return a headline: the verdict in ``width`` columns, ``what`` fails in bold, and ``more`` about the failure."""
+    """Return a headline: the verdict, padded to ``width`` columns, the name ``what`` in bold, and the text ``more``."""
     return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
 
 
