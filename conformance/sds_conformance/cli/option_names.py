@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import click
 
 _RENAMED = {"--examples": "--schedules", "--save": "--out", "--time-budget": "--budget"}
-"""Maps old names of options to the new names."""
 
 
 def with_new_names(command: click.Command, words: Sequence[str]) -> list[str]:

@@ -53,7 +53,6 @@ from .resource_options import LIMITS, as_typed
 CURRENT = default().rules.current
 """The default revision."""
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
-"""The profiles of all protocols."""
 _USUAL = repertoire_of(CURRENT)
 SEED_HELP = "Seed of the schedules; `random` draws a seed and prints it."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})

@@ -57,8 +57,6 @@ def story(group_trace: GroupTrace, act: Act | None = None, about: str = "") -> l
 
 
 class _Proof:
-    """Collects the lines of `proof`."""
-
     def __init__(self, course: Course, act: Act, expected: str, seen: str) -> None:
         self._course = course
         self._act = act
@@ -209,8 +207,6 @@ def _cut_middle(lines: list[str]) -> list[str]:
 
 
 class _Story:
-    """Collects the lines of `story`."""
-
     def __init__(self, course: Course, blamed: Act | None) -> None:
         self._course = course
         self._group_trace = course.group_trace

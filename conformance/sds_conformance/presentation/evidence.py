@@ -26,7 +26,7 @@ FEW = 4
 many IDs.
 """
 CONTEXT = 4
-"""Maximum number of steps shown if some of them are only about other messages of the violating step."""
+"""Maximum number of steps shown if some of them have only messages that the finding does not quote."""
 RECENT = 4
 """Number of steps shown before the violation if the finding quotes no message. If the finding quotes timestamps, only
 one step is shown.
@@ -246,7 +246,7 @@ class Evidence:
         own = self._drop_repetitions([step for step in mine if step.command != "observe" and self._counts(step)])
         others = [step for step in before if step not in mine and self._is_about(step)]
         ranked = [s for s in reversed(own) if self._is_about(s)] + shown + list(reversed(others))
-        if not _REQUEST.search(self._finding_text):  # Omit repeated results of periodic work first.
+        if not _REQUEST.search(self._finding_text):  # Put periodic work last, so that it is omitted first.
             ranked.sort(key=lambda step: step.command == "tick")
         chosen = ranked[: max(0, ROOM - len(step_numbers))]
         near = [step for step in reversed(own) if not self._is_about(step)]

@@ -52,7 +52,7 @@ class FailureKey:
     code: str
     """A code of the catalogue, the kind of a breakdown, or the status of a vector; "" for none."""
     scenarios: tuple[str, ...] = ()
-    """The scenarios that show the failure; only for `run`."""
+    """The scenarios that show the failure; empty unless the command is `run`."""
 
     @property
     def full_code(self) -> str:
@@ -72,18 +72,19 @@ class JudgedResult:
     whole: bool
     """True if the command finished and all scenarios were selected."""
     environments: frozenset[str] = frozenset()
-    """The environments that were played; only for `run`."""
+    """The environments that were played; empty unless the command is `run`."""
     scenarios: frozenset[str] = frozenset()
-    """The scenarios that were played; only for `run`."""
+    """The scenarios that were played; empty unless the command is `run`."""
     seed: int = 0
-    """Seed and number of schedules; only for `fuzz`."""
+    """The seed of the generated schedules; 0 unless the command is `fuzz`."""
     examples: int = 0
+    """Number of generated schedules; 0 unless the command is `fuzz`."""
     errors: int = field(default=0)
-    """Errors of the suite, which no baseline covers."""
+    """Number of errors of the suite, which no baseline covers."""
     under: Mapping[str, str] = field(default_factory=dict)
-    """Maps requirements and properties to the root cause that explains them; not for `vectors`."""
+    """Maps requirements and properties to the root cause that explains them; empty for `vectors run`."""
     flaky: Mapping[str, str] = field(default_factory=dict)
-    """Maps flaky requirements and properties to the evidence, in a few words; not for `vectors`."""
+    """Maps flaky requirements and properties to the evidence, in a few words; empty for `vectors run`."""
 
 
 def read_result(data: Mapping[str, Any]) -> JudgedResult:

@@ -210,7 +210,6 @@ def _last_screen(
     commands: dict[str, tuple[str, ...]],
     options: list[str],
 ) -> LastScreen:
-    """Return the last screen of `interop`, about the matrix and the mixed groups."""
     facts = [*shown.facts(), *groups.facts()]
     if again := groups.first_again():
         return LastScreen(

@@ -46,7 +46,7 @@ STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
 """A root cause, and the failures that it explains, each with the reason."""
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
-"""A discovery, its counterexample (None if it was not reproduced), and its files."""
+"""A discovery, its counterexample (None if no replay reproduced it), and the files of the counterexample."""
 
 
 class MixedGroups:

@@ -323,7 +323,7 @@ MOST_NAMES = 6
 
 
 def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
-    """Print a wrong answer. With ``alike``, print it as an example of its root cause."""
+    """Print a wrong answer. With ``alike``, print the answer as an example of its root cause."""
     answer, vector = answered.answer, answered.vector
     if alike:
         print_labelled(out, "Vector", Text(printable(vector["id"])))
