@@ -470,7 +470,7 @@ def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
     _send_conflicts(alice, bob, carol)
 
 
-@scenario("53", "14", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
+@scenario("14", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
 def merged_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
     """Two peers write records at the same time and merge them; the third peer is linked to one of the two."""
     _write_at_two_of_three(script, alice, alan, anna)
@@ -498,7 +498,7 @@ def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -
     _send_conflicts(alice, bob, carol)
 
 
-@scenario("53", "14", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
+@scenario("14", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
 def separated_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
     """Two peers write records at the same time and separate them; the third peer is linked to one of the two."""
     _write_at_two_of_three(script, alice, alan, anna)

@@ -289,10 +289,7 @@ def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
 
 def find_resolution(view: PeerView) -> int:
     """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the specification."""
-    for configuration in (view.party.in_force, view.party.asked):
-        if configuration.HasField("resolution"):
-            return int(configuration.resolution)
-    return pb.RESOLUTION_UNSPECIFIED
+    return view.resolution
 
 
 def by_default(view: PeerView) -> bool:

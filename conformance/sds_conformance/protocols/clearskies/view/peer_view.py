@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
@@ -33,6 +34,8 @@ from .facts import (
 )
 from .knowledge import Arrival, Knowledge, find_excess_of_merge, find_excuse, find_prohibition
 
+MAY_BE_MADE = "the peer may have made this record itself, to separate versions in conflict"
+"""Why the outcome of an update may be a conflict with a record that the peer has not shown yet."""
 AFTER_DOUBT = "it arrived on a link after a message that could be refused"
 """Why a peer may refuse an update: it may have stopped reading the link."""
 
@@ -100,6 +103,14 @@ class PeerView:
     def can(self, *capabilities: int) -> bool:
         """Does the peer declare all of these capabilities?"""
         return self.trace.declaration.can(*capabilities)
+
+    @property
+    def resolution(self) -> int:
+        """The conflict resolution that is in use or was requested."""
+        for configuration in (self.party.in_force, self.party.asked):
+            if configuration.HasField("resolution"):
+                return int(configuration.resolution)
+        return pb.RESOLUTION_UNSPECIFIED
 
     def link_of(self, update: Update | Request) -> LinkView:
         """The link of an update or request."""
@@ -455,10 +466,21 @@ class PeerView:
             excuse = AFTER_DOUBT
         if not excuse and self._broke_at_once(link, update):
             excuse = "the link broke before the peer must have processed the update"
-        arrival = known.record_arrival(update, prohibition, excuse, self.quiet_before(update.step))
+        unsure = excuse or (MAY_BE_MADE if self._may_separate(update) else "")
+        arrival = known.record_arrival(update, prohibition, unsure, self.quiet_before(update.step))
         if prohibition or excuse:
             link.doubtful_from = min(update.step.index, link.doubtful_from or update.step.index)
         return arrival
+
+    def _may_separate(self, update: Update) -> bool:
+        """Has another peer under test made a record to separate versions, so that this peer may have made it as well?
+
+        Some peers derive the uuid of the new record from the versions, so that both make the same record.
+        """
+        if self.resolution != pb.RESOLUTION_SEPARATE:
+            return False
+        writers = [other for other in self.everybody if other is not self and other.peer_id == update.by]
+        return any(update.uuid not in {change.uuid for change in other.changes} for other in writers)
 
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
         """Did the other end or the peer close a link before everything that had arrived was processed?"""
