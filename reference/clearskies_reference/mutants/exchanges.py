@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from ..choices import SmallLimits
 from ..effects import Effects
-from ..errors import BrokenFramingError
+from ..errors import BrokenFramingError, MalformedMessageError
 from ..framing import Message, Parser
 from ..logical_clock import LogicalClock
 from ..messages import GetUpdates, get_updates_body
 from ..peer import Link, Peer
 from ..record import Record, StoredRecord
-from ..vector_clock import MAX_INTEGER, VectorClock, with_number
+from ..vector_clock import MAX_INTEGER, VectorClock, is_id, with_number
 from .conflicts import _ForgetsDeletions
 from .registry import fault, mutant, register_faults
 
@@ -147,6 +148,20 @@ class ForgetsDeletionsOfTakenKeys(_ForgetsSomeDeletions):
 
 
 # ---- Links and requests ----------------------------------------------------------------------------------------------
+
+
+@mutant("37", "refuses a malformed update, but counts its revision as known")
+class CountsMalformedUpdates(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        try:
+            return super().read_body(body)
+        except MalformedMessageError:
+            with suppress(ValueError, AttributeError):
+                members = json.loads(body)
+                by, revision = members.get("last_updated_by"), members.get("last_updated_rev")
+                if is_id(by) and type(revision) is int and self.store.known.get(by, 0) < revision <= MAX_INTEGER:
+                    self.store.learn(by, revision)
+            raise
 
 
 @mutant("29", "requests no more updates from a peer after it has closed a link to this peer")

@@ -72,6 +72,19 @@ def requests_name_no_unknown_revisions(view: PeerView) -> Iterator[Observation]:
                 yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}", position)
 
 
+@check("CSDB-37", of="asked received")
+def requests_name_no_refused_revisions(view: PeerView) -> Iterator[Observation]:
+    """A request does not count a malformed update as known that the peer has refused: a valid update with the same
+    revision would never be sent.
+    """
+    for asking in find_revision_bounds(view):
+        for peer, any_most in asking.at_most.items():
+            seen, most = asking.since.get(peer, 0), asking.without_refused.get(peer, 0)
+            if peer != view.peer_id and most < any_most <= SAFE_INTEGER and seen <= any_most:
+                expected = f"at most {most} for {view.name(peer)}: revision {any_most} was malformed and is not present"
+                yield observe_outcome(asking.step, "since-too-high", seen <= most, expected, f"{seen}")
+
+
 @check("CSDB-36", of="links")
 def updates_are_requested_on_one_connection(view: PeerView) -> Iterator[Observation]:
     """A peer requests updates on only one of several connections to the same peer."""

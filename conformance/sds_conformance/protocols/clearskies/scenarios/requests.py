@@ -25,14 +25,16 @@ def a_connection_is_made_again(script: Script, alice: Part, bob: Peer, carol: Pe
 
 @scenario("29", "37", long=True)
 def a_connection_after_broken_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob sends an update without its first byte, and Carol one without a uuid; then both connect again."""
-    broken = bob.update("broken", 1), carol.update("without uuid", 2, without=("uuid",))
-    for peer, message in ((bob, broken[0].part(begin=1)), (carol, broken[1])):
+    """Bob sends an update without its first byte, and Carol one without an update_time; then both connect again."""
+    for peer in (bob, carol):
         link = alice.link(peer)
-        link.update(f"first of {peer.name}", 3)
+        link.update(f"first of {peer.name}", 1)
         script.settle()
-        link.send(message)
-        script.settle()
+        if peer is bob:
+            link.send(bob.update("without its beginning", 2).part(begin=1))
+        else:
+            link.update("without a time", 3, without=("update_time",))
+        request_all(alice)
         link.cut()
         link = alice.link(peer)
         script.settle()

@@ -6,6 +6,7 @@ Changes must be sent to all peers that sent a request, and each request must be 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -447,17 +448,50 @@ class RevisionBounds:
         formed = link.began if request is link.asked[0] else request.step.index
         self.at_least = _find_least_revisions(view, formed)
         """By other peer: the highest revision in the records that this peer certainly has (CA-11)."""
-        came = (a.update for a in view.arrivals if a.step.index <= request.step.index)
+        came = [a.update for a in view.arrivals if a.step.index <= request.step.index]
         self.at_most = _find_highest_revisions(came)
         """By peer: the highest revision that ever arrived, also in forbidden updates, which CSDB-03, CSDB-06 and
         CSDB-16 judge.
         """
+        refused = find_refused_updates(view)
+        self.without_refused = _find_highest_revisions(update for update in came if id(update) not in refused)
+        """As ``at_most``, without the malformed updates that the peer refused."""
 
 
 @cache_per_view
 def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
     """All readable requests of a peer, without requests that repeat the preceding request."""
     return [RevisionBounds(view, each) for each in view.asked if each.since is not None and not each.message.repeated]
+
+
+@cache_per_view
+def find_refused_updates(view: PeerView) -> set[int]:
+    """The ids (``id``) of the malformed updates that the peer certainly refused: the next shown state lacks the version,
+    and so do all later states and messages.
+
+    A peer may accept a malformed update. If something else changed the record or the key before the next shown state,
+    the state proves nothing, and the update is left out.
+    """
+    versions = {(seen.by, seen.rev) for shown in view.shown_states for seen in shown.records.values()}
+    versions |= {(update.by, update.rev) for update in view.sent}
+    arrivals, changes = view.arrivals, view.changes
+    states = sorted(view.shown_states, key=lambda state: state.as_of.index)
+    arrived, changed = ([each.step.index for each in items] for items in (arrivals, changes))
+    shown = [state.as_of.index for state in states]
+    out = set()
+    for arrival in arrivals:
+        update, index = arrival.update, arrival.step.index
+        nearest = bisect_right(shown, index)
+        if not update.fault or arrival.prohibition or (update.by, update.rev) in versions or nearest == len(states):
+            continue
+        last = states[nearest].step.index
+        came = (a.update for a in arrivals[bisect_right(arrived, index) : bisect_right(arrived, last)])
+        made = changes[bisect_right(changed, index) : bisect_right(changed, last)]
+        if not any(update.uuid == other.uuid or update.key == other.key for other in came) and not any(
+            update.uuid == change.uuid or update.key in (change.key, change.old_key) for change in made
+        ):
+            out.add(id(update))
+    return out
 
 
 def _find_highest_revisions(updates: Iterable[Update]) -> dict[str, int]:
