@@ -466,8 +466,7 @@ def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
 
 @cache_per_view
 def find_refused_updates(view: PeerView) -> set[int]:
-    """The ids (``id``) of the malformed updates that the peer certainly refused: the next shown state lacks the version,
-    and so do all later states and messages.
+    """The ids (``id``) of the malformed updates that the peer certainly refused: no later state or message has them.
 
     A peer may accept a malformed update. If something else changed the record or the key before the next shown state,
     the state proves nothing, and the update is left out.
