@@ -193,7 +193,7 @@ def environment(python: Path, scratch: Path, java: Java | None) -> dict[str, str
 
 
 def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
-    """All runs of one contestant."""
+    """Start a contestant and let it compare ``1 + --repeats`` times. The result has its failure, if it failed."""
     out = Result()
     python = Path(asked.rivals_python if name in ELSEWHERE else sys.executable).absolute()
     a, b = (str(place.resolve()) for place in load(asked.folder)[0])

@@ -22,14 +22,14 @@ CONFIG = Config(sync_interval_ms=None)
 """Full-size filters: 10,000 IDs at 0.001."""
 TICK_EVERY = 10
 LONG_ENOUGH = 10_000
-"""Number of messages that is large enough for a measurement of the time."""
+"""Default minimum number of messages in a time measurement: shorter runs are repeated until they have as many."""
 RUNS = count()
 """Each run has its own message IDs. The reference caches the filter positions of the last 4,096 IDs, so a repeated
 short run would skip work that a long run must do."""
 
 
 def member(name: str) -> Participant:
-    """A participant in the channel."""
+    """A new participant of the reference that has joined ``CHANNEL``."""
     participant = Participant(name, CONFIG)
     participant.join(CHANNEL, START_MS)
     return participant

@@ -48,7 +48,7 @@ Work = Callable[[int, GroupTrace, tuple[str, ...]], object]
 
 @contextmanager
 def recording() -> Iterator[Work]:
-    """Writes a shard of a corpus, like a task of a recording."""
+    """Yields a function that writes a group trace into a shard of a corpus, as a Spark task of `corpus record` does."""
     from sds_harness.corpus.jobs import settle_garbage
     from sds_harness.corpus.manifest import SIDE, STEPS
     from sds_harness.corpus.place import Place
@@ -67,13 +67,13 @@ def recording() -> Iterator[Work]:
 
 @contextmanager
 def judging(scope: Scope) -> Iterator[Work]:
-    """Runs all checks, like a worker of a campaign."""
+    """Yields a function that judges a group trace, as a worker of `fuzz` does."""
     with rare_garbage_collection():
         yield partial(judge, scope)
 
 
 def judge(scope: Scope, index: int, group_trace: GroupTrace, judged: tuple[str, ...]) -> None:
-    """Runs all checks."""
+    """Judge one group trace with all checks that fit to it. ``index`` is not used."""
     assess(group_trace, scope, judged)
 
 

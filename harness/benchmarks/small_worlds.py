@@ -119,7 +119,10 @@ class Kept:
         if file is not None and file.exists():
             kept = json.loads(file.read_text())
             if {key: kept[key] for key in self._about} != self._about:
-                raise ValueError(f"{file} has results of {kept['events']} events of {'; '.join(kept['alphabet'])}")
+                raise ValueError(
+                    f"{file} has results for other schedules, of up to {kept['events']} events of "
+                    f"{'; '.join(kept['alphabet'])}: name another file"
+                )
             self.deaths = {
                 name: Death(d["events"], tuple(d["names"])) if d else None for name, d in kept["mutants"].items()
             }

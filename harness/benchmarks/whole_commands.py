@@ -158,7 +158,7 @@ def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -
             child.wait()
             raise
         wall_s = time.perf_counter() - began
-        spent = psutil.Process(child.pid).cpu_times()  # it has ended and was not reaped: all is counted
+        spent = psutil.Process(child.pid).cpu_times()  # The child has ended and was not reaped: the times are final.
         code = child.wait()
     left_s = outlasting()
     if code not in (0, 1):
@@ -273,7 +273,7 @@ def arguments() -> argparse.Namespace:
         if absent := [room for room in ROOMS if not (asked.before / room).is_dir()]:
             parser.error(f"--before {asked.before} is not a checkout: it has no {' and no '.join(absent)}")
     if asked.rounds < 1:
-        parser.error("--rounds is at least 1")
+        parser.error("--rounds must be at least 1")
     return asked
 
 

@@ -17,7 +17,7 @@ from .link import Link, Listener
 MOST = 200_000
 """Maximum number of answers in the cache. A full cache is emptied when no participant is open."""
 _AGAIN = 1 << 32
-"""First number of replayed requests, far above the numbers of a session."""
+"""ID of the first replayed request. The IDs that a session counts up never become so large."""
 
 
 class ChangedAnswerError(Exception):
@@ -41,8 +41,6 @@ class _CacheNode:
 
 @dataclass
 class _Participant:
-    """An open participant."""
-
     current: _CacheNode
     """The last request of the participant, whether sent or answered from the cache."""
     last_sent: _CacheNode
@@ -134,7 +132,7 @@ class CachingLink(Link):
             self._catch_up(who, type(request), ask)
         answer = self._forward(who, request, number, ask)
         if answer.id != number:
-            return answer  # the session reports the wrong ID
+            return answer  # Do not cache it: the session reports that the reply has the wrong ID.
         body = _body(answer)
         if name == "close":
             self._closed = body

@@ -58,12 +58,14 @@ class Certificate:
 
     @cached_property
     def current_level(self) -> dict[str, Any]:
-        """Return the level with its parts, computed from the rows. The level in the file is never trusted."""
+        """Return the level of conformance with its parts, computed from the rows of the requirements, because the level
+        in the file may be forged.
+        """
         return level(self.data)
 
     @property
     def level(self) -> str:
-        """The name of the level."""
+        """The name of the level of conformance that follows from the verdicts."""
         return str(self.current_level["name"])
 
 
@@ -179,7 +181,6 @@ def _run_data(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of a requirement on a certificate."""
     verdict = row["verdict"]
     out = {"id": row["id"], **{key: row[key] for key in _OF_THE_TEXT}, "verdict": verdict, "reason": row["reason"]}
     if verdict not in SHOWN:

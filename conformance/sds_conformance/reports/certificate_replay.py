@@ -44,8 +44,8 @@ class ReplayResult:
 
 
 def full_sample(data: dict[str, Any]) -> Sample:
-    """Return a sample with all scenarios in all environments. It has ``everything`` if the certificate is of a complete
-    run.
+    """Return a sample with all scenarios in all environments. If the certified run was complete, ``everything`` is True
+    in the sample: all verdicts must be reproduced.
     """
     rules = protocol_of(data["revision"]).rules
     whole = plan(rules, _ids(data), (), data["profile"], data["revision"], environments=["*"])
@@ -54,9 +54,10 @@ def full_sample(data: dict[str, Any]) -> Sample:
 
 
 def draw_sample(data: dict[str, Any], seed: int, size: int) -> Sample:
-    """Draw ``size`` scenarios from all sections in turn, in the environment `plain` and in a second environment.
+    """Draw ``size`` scenarios, which test requirements of all sections of the specification in turn. They are replayed
+    in the environment `plain` and in a second environment.
 
-    The sample is empty if nothing was judged.
+    The sample is empty if the certificate has no judged requirement.
     """
     rules = protocol_of(data["revision"]).rules
     rng = Random(seed)

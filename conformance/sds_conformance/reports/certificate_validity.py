@@ -174,7 +174,8 @@ def _report_unknown(names: Iterable[str], known: Iterable[str], what: str) -> It
 
 
 def hold_to_its_rows(certificate: Certificate, name: str) -> None:
-    """Raise CertificateError if a certificate contradicts itself or, if this version wrote it, the catalogue.
+    """Raise CertificateError if a certificate contradicts itself. A certificate that this version of the suite wrote
+    must not contradict the catalogue either.
 
     Raises VectorsError if the golden vectors of this version cannot be read.
     """

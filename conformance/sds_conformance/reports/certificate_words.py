@@ -26,7 +26,7 @@ def join_items(items: Iterable[str], between: str = ", ") -> str:
 
 
 def format_declaration(data: dict[str, Any]) -> str:
-    """Return the declared capabilities, limits and choices, as text."""
+    """Return the declared capabilities, limits and profiles, and the clock, as text."""
     about = data["implementation"]
     out = [join_items(about["capabilities"]) or "nothing"]
     out += [join_items(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []

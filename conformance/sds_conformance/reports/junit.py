@@ -153,7 +153,7 @@ def _baseline(report: Report) -> list[TestCase]:
         case = _make_test_case(f"line {row['line']}: {row['requirement']}", BASELINE)
         case.result = _with_text(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
         cases.append(case)
-    return cases or [_make_test_case("it is up to date", BASELINE)]
+    return cases or [_make_test_case("the baseline is up to date", BASELINE)]
 
 
 def _clean(text: str) -> str:

@@ -72,19 +72,21 @@ def _blockers(data: dict[str, Any], rules: Rules) -> list[str]:
     if broken := hard(data):
         out.append(f"the implementation broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
     if asked := data["vectors"].get("asked") if "vectors" in data else None:
-        out += [f"{format_count(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
+        wrong = format_count(len(asked["failed"]), "golden vector")
+        out += [f"the implementation gave a wrong answer to {wrong}"] if asked["failed"] else []
         out += ["not all golden vectors were answered"] if not asked["complete"] else []
     if fuzz := data.get("fuzz"):
-        out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
-        out += ["the generated schedules were not played to the end"] if not fuzz["complete"] else []
+        failed = ", ".join(fuzz["failed"])
+        out += [f"in generated schedules, the implementation violates {failed}"] if failed else []
+        out += ["the run ended before all generated schedules were played"] if not fuzz["complete"] else []
     if all_of_it := data.get("exhaust"):
         failed = ", ".join(all_of_it["failed"])
-        out += [f"exhaustively played schedules fail {failed}"] if failed else []
-        out += ["the exhaustive schedules were not played to the end"] if not all_of_it["complete"] else []
+        out += [f"in exhaustively played schedules, the implementation violates {failed}"] if failed else []
+        out += ["the run ended before all schedules of `exhaust` were played"] if not all_of_it["complete"] else []
     if limits := data.get("limits"):
         less = findings(limits["rows"])
         out += [f"the limits are smaller than declared or required: {', '.join(less)}"] if less else []
-        out += ["the limits were not measured to the end"] if not limits["complete"] else []
+        out += ["the run ended before all limits were measured"] if not limits["complete"] else []
     return out
 
 

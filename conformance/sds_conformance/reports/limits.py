@@ -56,7 +56,7 @@ class LimitLine:
 
 
 def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[LimitLine]:
-    """Format the rows of limits."""
+    """Format the rows of limits; ``searched`` is False if only one size of each dimension was played (`--at`)."""
     return [
         LimitLine(
             row["title"],

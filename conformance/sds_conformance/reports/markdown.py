@@ -78,7 +78,9 @@ def _format_counts_played(data: Row) -> str:
         f"profile {prose(data['profile'])}{', strict' if data['strict'] else ''}, on {prose(data['started'][:10])}: "
         f"{played}; environments: {where}."
     )
-    left_out = [f"Left out: {prose(name)}, because {code(why)}." for name, why in summary["left_out"].items()]
+    left_out = [
+        f"The environment {prose(name)} was left out, because {code(why)}." for name, why in summary["left_out"].items()
+    ]
     return " ".join([text, *left_out])
 
 

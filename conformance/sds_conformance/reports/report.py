@@ -32,7 +32,7 @@ from ..protocols import Protocol, protocol_of
 from .document import document
 
 Row = dict[str, Any]
-"""A row of the document: of a requirement, a finding, a breakdown."""
+"""A row of a list in the document, for example the data of a requirement, a finding or a breakdown."""
 TRACES = "traces"
 """The folder of the traces, in the folder of a report."""
 _OF_A_RUN = frozenset(f"{ascii_letters}{digits}-._{IN}")
@@ -236,7 +236,9 @@ class Report:
         return [row for row in baseline["known"] if row["requirement"] == requirement] if baseline else []
 
     def known_cause(self, requirement: str) -> str:
-        """Return the known root cause of a failure that the baseline does not list itself; "" if there is none."""
+        """Return the root cause of a failing requirement if the baseline lists this root cause, but not the
+        requirement; else "".
+        """
         new = self._baseline.get("new", ())
         return next((str(row["under"]) for row in new if row["requirement"] == requirement), "")
 

@@ -1,7 +1,7 @@
 """The part of a report about scenario files: expectations that were not met, and requirements that were not exercised.
 
-This module makes the sentences; each form of a report decides where it prints them. `fuzz`, `interop` and `replay` have
-rows without requirements.
+This module makes the sentences; each form of a report decides where it prints them. `fuzz`, `interop` and `replay` use
+it for expectations only, because only `run` checks whether a scenario file exercises its requirements.
 """
 
 from __future__ import annotations

@@ -31,10 +31,9 @@ UNTOLD = "The conversation in this report cannot be shown: the command below rep
 
 @dataclass(frozen=True)
 class PageStory:
-    """A finding on a page."""
+    """The story of a finding, as a page shows it."""
 
     row: Row
-    """The row of the finding."""
     text: Story
     stderr_lines: Sequence[str]
     """Lines of stderr at the violating step."""
@@ -58,7 +57,7 @@ class ConversationStep:
 
 
 class Found:
-    """A finding, prepared for its conversation."""
+    """A finding, to be shown at its step in the conversation."""
 
     def __init__(self, requirement: str, row: Row) -> None:
         self.requirement = requirement
@@ -179,7 +178,7 @@ class _StoryMaker:
             self._trace, self._why = None, UNTOLD
 
     def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
-        """Create the story of a finding."""
+        """Create the story of a finding; with ``draw``, also its picture."""
         finding, why = finding_of(requirement, row), self._why
         lines = story_of(self._protocol, finding, self._trace, self._narrator)
         if self._trace is not None and not lines.exhibits:

@@ -87,7 +87,7 @@ def show_report(console: Console, report: Report, program: str, stories: int | N
 
 
 def last_screen(report: Report, program: str) -> LastScreen:
-    """Return the last screen of a report."""
+    """Return the summary that is printed last: overall result, root causes, counts, and the next command to type."""
     whole = compute_overall_result(report)
     lines = _cause_lines(report)
     command, why = _next(report, program)
@@ -116,9 +116,7 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
     data, summary = report.data, report.data["summary"]
     out = []
     if wrong := report.complaints:
-        out.append(
-            ("Baseline", Text(f"{format_count(len(wrong), 'entry', 'entries')} to change, see above", "bold red"))
-        )
+        out.append(("Baseline", Text(f"change {format_count(len(wrong), 'entry', 'entries')}, see above", "bold red")))
     elif data["baseline"] is not None:
         failing = list(report.requirements("fail"))
         known = sum(bool(report.known_failures(row["id"])) for row in failing)

@@ -55,7 +55,7 @@ kit_text kit_get_text(const kit_json *given, const char *name);
 kit_text kit_get_bytes(const kit_json *given, const char *name);
 uint64_t kit_get_number(const kit_json *given, const char *name);
 int32_t kit_get_integer(const kit_json *given, const char *name); /* May be negative. */
-/* The first value of a list and the next ones; NULL at the end. */
+/* Return the first value of a list, and the value after an item; NULL at the end. */
 const kit_json *kit_first(const kit_json *given, const char *name);
 const kit_json *kit_next(const kit_json *item);
 kit_text kit_as_text(const kit_json *item);

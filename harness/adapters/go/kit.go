@@ -35,27 +35,27 @@ type Participant interface {
 }
 
 type (
-	// SyncSender is for CAPABILITY_SYNC.
+	// SyncSender is required by CAPABILITY_SYNC.
 	SyncSender interface {
 		SendSync(SendSync) (Effects, error)
 	}
-	// EphemeralSender is for CAPABILITY_EPHEMERAL.
+	// EphemeralSender is required by CAPABILITY_EPHEMERAL.
 	EphemeralSender interface {
 		SendEphemeral(SendEphemeral) (Effects, error)
 	}
-	// Observer is for CAPABILITY_OBSERVE.
+	// Observer is required by CAPABILITY_OBSERVE.
 	Observer interface{ Observe(Observe) (State, error) }
-	// Filters is for CAPABILITY_FILTER_CODEC.
+	// Filters is required by CAPABILITY_FILTER_CODEC.
 	Filters interface {
 		BuildFilter(BuildFilter) (Filter, error)
 		QueryFilter(QueryFilter) (Membership, error)
 	}
-	// Codec is for CAPABILITY_MESSAGE_CODEC.
+	// Codec is required by CAPABILITY_MESSAGE_CODEC.
 	Codec interface {
 		Encode(Encode) (Encoded, error)
 		Decode(Decode) (Decoded, error)
 	}
-	// RepairTimer is for CAPABILITY_REPAIR_TIMES.
+	// RepairTimer is required by CAPABILITY_REPAIR_TIMES.
 	RepairTimer interface {
 		RepairTimes(RepairTimes) (RepairOffsets, error)
 	}
@@ -223,7 +223,7 @@ func (s *server) close(fields []byte) (any, error) {
 	})(s, fields)
 }
 
-// need returns nil if a capability with this prefix is declared.
+// need returns nil if a capability with this prefix is declared, else an Unsupported error.
 func (s *server) need(capability string) error {
 	for _, declared := range s.capabilities {
 		if strings.HasPrefix(declared, "CAPABILITY_"+capability) {

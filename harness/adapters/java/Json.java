@@ -108,7 +108,7 @@ final class Json {
         }
     }
 
-    /** Text that must be UTF-8. */
+    /** Decodes UTF-8; throws if the bytes are invalid. */
     static String utf8(byte[] bytes) throws CharacterCodingException {
         return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     }

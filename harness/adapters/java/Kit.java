@@ -57,42 +57,42 @@ final class Kit {
 
         Map<String, Object> tick(P who, Json.Fields given) throws Exception;
 
-        /** For CAPABILITY_SYNC; returns effects. */
+        /** Required by CAPABILITY_SYNC; returns effects. */
         default Map<String, Object> sendSync(P who, Json.Fields given) throws Exception {
             throw missing("sendSync");
         }
 
-        /** For CAPABILITY_EPHEMERAL; returns effects. */
+        /** Required by CAPABILITY_EPHEMERAL; returns effects. */
         default Map<String, Object> sendEphemeral(P who, Json.Fields given) throws Exception {
             throw missing("sendEphemeral");
         }
 
-        /** For CAPABILITY_OBSERVE; returns a State. */
+        /** Required by CAPABILITY_OBSERVE; returns a State. */
         default Map<String, Object> observe(P who, Json.Fields given) throws Exception {
             throw missing("observe");
         }
 
-        /** For CAPABILITY_FILTER_CODEC; returns a Filter. */
+        /** Required by CAPABILITY_FILTER_CODEC; returns a Filter. */
         default Map<String, Object> buildFilter(Json.Fields given) throws Exception {
             throw missing("buildFilter");
         }
 
-        /** For CAPABILITY_FILTER_CODEC; returns a Membership. */
+        /** Required by CAPABILITY_FILTER_CODEC; returns a Membership. */
         default Map<String, Object> queryFilter(Json.Fields given) throws Exception {
             throw missing("queryFilter");
         }
 
-        /** For CAPABILITY_MESSAGE_CODEC; returns Encoded. */
+        /** Required by CAPABILITY_MESSAGE_CODEC; returns Encoded. */
         default Map<String, Object> encode(Json.Fields given) throws Exception {
             throw missing("encode");
         }
 
-        /** For CAPABILITY_MESSAGE_CODEC; returns Decoded. */
+        /** Required by CAPABILITY_MESSAGE_CODEC; returns Decoded. */
         default Map<String, Object> decode(Json.Fields given) throws Exception {
             throw missing("decode");
         }
 
-        /** For CAPABILITY_REPAIR_TIMES; returns RepairOffsets. */
+        /** Required by CAPABILITY_REPAIR_TIMES; returns RepairOffsets. */
         default Map<String, Object> repairTimes(Json.Fields given) throws Exception {
             throw missing("repairTimes");
         }

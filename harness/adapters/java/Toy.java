@@ -33,7 +33,7 @@ final class Toy {
     private static final int SIZED = 2;
     private static final int FIXED32 = 5;
 
-    /** Bytes that are not a message, or empty content to send. */
+    /** The error for bytes that are not a message, and for empty content to send. */
     static final class Refused extends Exception {
         Refused(String reason) {
             super(reason);

@@ -337,7 +337,7 @@ async function reply(implementation, line) {
   } catch (error) {
     if (error instanceof Unsupported) return serialize({ id, unsupported: { what: error.message } });
     if (error instanceof Rejected) return serialize({ id, rejected: { reason: error.message } });
-    // A fault: the suite quotes it, and the process continues.
+    // A fault of the adapter: reply with `error`, which the suite quotes, and continue.
     if (!(error instanceof RequestError)) {
       process.stderr.write(`${String(error?.stack ?? error).replace(/\s*\n\s*/g, " | ")}\n`);
     }

@@ -11,7 +11,7 @@ const HASHES = 7;
 const LARGEST = 2n ** 64n - 1n; // What a Lamport timestamp has room for.
 const [VARINT, FIXED64, LENGTH, FIXED32] = [0, 1, 2, 5]; // Wire types of protobuf.
 
-/** Bytes that are not a message, or empty content to send. */
+/** The error for bytes that are not a message, and for empty content to send. */
 export class Refused extends Error {}
 
 // ---- The wire: protobuf by hand ------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Channel {
   }
 }
 
-/** A participant of several channels, who joins them now. Times are epoch milliseconds. */
+/** A participant, who joins the given channels when it is created. Times are epoch milliseconds. */
 export class Participant {
   #channels;
 

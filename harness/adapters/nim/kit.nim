@@ -29,26 +29,26 @@ method capabilities*(mine: Implementation): seq[string] {.base.} = @[]
 method open*(mine: Implementation, given: JsonNode): (Participant, JsonNode) {.base.} = (nil, missing("open"))
   ## Makes a participant that is a member of `channels`; also returns the effective configuration.
 method buildFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("buildFilter")
-  ## For CAPABILITY_FILTER_CODEC; returns a Filter.
+  ## Required by CAPABILITY_FILTER_CODEC; returns a Filter.
 method queryFilter*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("queryFilter")
-  ## For CAPABILITY_FILTER_CODEC; returns a Membership.
+  ## Required by CAPABILITY_FILTER_CODEC; returns a Membership.
 method encode*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("encode")
-  ## For CAPABILITY_MESSAGE_CODEC; returns Encoded.
+  ## Required by CAPABILITY_MESSAGE_CODEC; returns Encoded.
 method decode*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("decode")
-  ## For CAPABILITY_MESSAGE_CODEC; returns Decoded.
+  ## Required by CAPABILITY_MESSAGE_CODEC; returns Decoded.
 method repairTimes*(mine: Implementation, given: JsonNode): JsonNode {.base.} = missing("repairTimes")
-  ## For CAPABILITY_REPAIR_TIMES; returns RepairOffsets.
+  ## Required by CAPABILITY_REPAIR_TIMES; returns RepairOffsets.
 
 method close*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("close")
 method send*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("send")
 method receive*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("receive")
 method tick*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("tick")
 method sendSync*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("sendSync")
-  ## For CAPABILITY_SYNC.
+  ## Required by CAPABILITY_SYNC.
 method sendEphemeral*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("sendEphemeral")
-  ## For CAPABILITY_EPHEMERAL.
+  ## Required by CAPABILITY_EPHEMERAL.
 method observe*(who: Participant, given: JsonNode): JsonNode {.base.} = missing("observe")
-  ## For CAPABILITY_OBSERVE; returns a State.
+  ## Required by CAPABILITY_OBSERVE; returns a State.
 
 # ---- Values of ProtoJSON: 64-bit numbers are strings, bytes are base64, 0 and empty values may be absent ---------
 
@@ -81,7 +81,7 @@ proc isUtf8*(text: string): bool =
   true
 
 proc told(text: string): string =
-  ## The text with a question mark for each byte that is not a character.
+  ## The text, with a question mark in place of each byte that is not valid UTF-8.
   if text.isUtf8:
     return text
   var at = 0

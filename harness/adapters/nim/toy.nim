@@ -14,7 +14,7 @@ const
   (varint, fixed64, sized, fixed32) = (0'u64, 1'u64, 2'u64, 5'u64) # Wire types of protobuf.
 
 type
-  Refused* = object of CatchableError ## Bytes that are not a message, or empty content to send.
+  Refused* = object of CatchableError ## The error for bytes that are not a message, and for empty content to send.
 
   Message* = object ## Without a timestamp it is ephemeral, without content a sync message.
     sender*, id*, channel*: string

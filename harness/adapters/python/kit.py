@@ -19,7 +19,7 @@ ANSWERS.update(encode="encoded", decode="decoded", repair_times="repairOffsets")
 NEEDS = {"send_sync": "SYNC", "send_ephemeral": "EPHEMERAL", "observe": "OBSERVE", "build_filter": "FILTER_CODEC"}
 NEEDS.update(query_filter="FILTER_CODEC", encode="MESSAGE_CODEC", decode="MESSAGE_CODEC", repair_times="REPAIR_TIMES")
 NEEDS.update(bloom_capacity="FILTER_SIZES", bloom_error_rate="FILTER_SIZES")
-# Fields of commands to a participant:
+# Fields that need a capability only in commands to a participant:
 NEEDS.update({"who message_id": "MESSAGE_ID", "who retrieval_hint": "RETRIEVAL_HINTS"})
 PLAIN: dict[str, Any] = dict.fromkeys(("content", "wire", "bloom_filter", "retrieval_hint"), base64.b64decode)
 PLAIN.update(dict.fromkeys(("now_ms", "handle", "lamport_timestamp", "t_min_ms", "t_max_ms"), int))
@@ -174,7 +174,7 @@ def serve(mine: Implementation) -> None:
             reply = line_of({"id": number, **answer})
         except RejectedError as reason:
             reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
-        except Exception as error:  # A fault: the suite quotes it, and the process continues.
+        except Exception as error:  # A fault of the adapter: the suite quotes the reply.
             traceback.print_exc()
             where = traceback.extract_tb(error.__traceback__)[-1].name
             reply = line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})

@@ -18,7 +18,7 @@ VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5  # Wire types of protobuf.
 
 
 class InvalidInputError(Exception):
-    """Bytes that are not a message, or empty content to send."""
+    """The error for bytes that are not a message, and for empty content to send."""
 
 
 @dataclass
@@ -185,7 +185,7 @@ class Channel:
 
 
 class Participant:
-    """A participant of several channels, who joins them now. Times are epoch milliseconds."""
+    """A participant, who joins the given channels when it is created. Times are epoch milliseconds."""
 
     def __init__(self, participant_id: str, channels: Iterable[str], now_ms: int) -> None:
         self.channels = {channel_id: Channel(participant_id, channel_id, now_ms) for channel_id in channels}

@@ -48,35 +48,35 @@ pub trait Implementation {
     fn receive(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
     fn tick(&mut self, who: &mut Self::Participant, given: &Json) -> Answer;
 
-    /// For CAPABILITY_SYNC; returns effects.
+    /// Required by CAPABILITY_SYNC; returns effects.
     fn send_sync(&mut self, _who: &mut Self::Participant, _given: &Json) -> Answer {
         missing("send_sync")
     }
-    /// For CAPABILITY_EPHEMERAL; returns effects.
+    /// Required by CAPABILITY_EPHEMERAL; returns effects.
     fn send_ephemeral(&mut self, _who: &mut Self::Participant, _given: &Json) -> Answer {
         missing("send_ephemeral")
     }
-    /// For CAPABILITY_OBSERVE; returns a State.
+    /// Required by CAPABILITY_OBSERVE; returns a State.
     fn observe(&mut self, _who: &mut Self::Participant, _given: &Json) -> Answer {
         missing("observe")
     }
-    /// For CAPABILITY_FILTER_CODEC; returns a Filter.
+    /// Required by CAPABILITY_FILTER_CODEC; returns a Filter.
     fn build_filter(&mut self, _given: &Json) -> Answer {
         missing("build_filter")
     }
-    /// For CAPABILITY_FILTER_CODEC; returns a Membership.
+    /// Required by CAPABILITY_FILTER_CODEC; returns a Membership.
     fn query_filter(&mut self, _given: &Json) -> Answer {
         missing("query_filter")
     }
-    /// For CAPABILITY_MESSAGE_CODEC; returns Encoded.
+    /// Required by CAPABILITY_MESSAGE_CODEC; returns Encoded.
     fn encode(&mut self, _given: &Json) -> Answer {
         missing("encode")
     }
-    /// For CAPABILITY_MESSAGE_CODEC; returns Decoded.
+    /// Required by CAPABILITY_MESSAGE_CODEC; returns Decoded.
     fn decode(&mut self, _given: &Json) -> Answer {
         missing("decode")
     }
-    /// For CAPABILITY_REPAIR_TIMES; returns RepairOffsets.
+    /// Required by CAPABILITY_REPAIR_TIMES; returns RepairOffsets.
     fn repair_times(&mut self, _given: &Json) -> Answer {
         missing("repair_times")
     }

@@ -17,7 +17,7 @@ const FIXED64: u64 = 1;
 const SIZED: u64 = 2;
 const FIXED32: u64 = 5;
 
-/// Bytes that are not a message, or empty content to send.
+/// The error for bytes that are not a message, and for empty content to send.
 pub struct Refused(pub &'static str);
 
 /// A message of a channel. Without a timestamp it is ephemeral, without content a sync message.

@@ -33,7 +33,7 @@ class Actor:
 
     @property
     def peer_id(self) -> str:
-        """32 lower-case hex digits."""
+        """The ID of the peer: 32 lower-case hex digits."""
         return self.party.peer_id
 
     def after(self, milliseconds: int) -> Actor:
@@ -81,8 +81,8 @@ class Actor:
     def link(self, other: ScriptedPeer) -> ScriptedLink: ...
 
     def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
-        """Link to another peer. The link begins after the handshake. Raises ScheduleStoppedError if a peer refuses the
-        link."""
+        """Make a link to another peer, without the handshake of the core protocol. Raises ScheduleStoppedError if a
+        peer refuses the link."""
         if isinstance(other, Actor):
             return self.stage.network.join(self, other)
         return self.stage.network.join_scripted(self, other)

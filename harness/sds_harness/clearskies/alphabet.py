@@ -174,7 +174,7 @@ def _odd_update(signature: str = "usual", oddity: str = "") -> Callable[[str, st
 for _signature in SIGNATURES[1:]:
     odd()(_odd_update(signature=_signature))
 for _oddity in ODDITIES[1:]:
-    if _oddity != "large":  # a body of almost 16 MiB takes a second
+    if _oddity != "large":  # Omit "large": playing one body of almost 16 MiB takes a second.
         odd()(_odd_update(oddity=_oddity))
 
 

@@ -24,7 +24,7 @@ class Body:
     value: Any = None
     """The parsed value; None if the body is not valid JSON."""
     error: str = ""
-    """Why the body is not valid JSON."""
+    """Why ``value`` is None: the body is not valid JSON, or too many values were parsed before."""
     twice: tuple[str, ...] = ()
     """Names that occur more than once in an object. ``value`` has the last member with such a name."""
 
@@ -113,7 +113,7 @@ class Bodies:
             # Every value except the first follows one of these characters.
             values = sum(map(raw.count, (b"[", b"{", b",", b":")))
             if values > self._left:
-                return Body(raw, error="not read: earlier bodies have too many values")
+                return Body(raw, error="the suite did not parse this body: earlier bodies have too many values")
             self._left -= values
             body = self._everywhere.get(raw)
             if body is None:

@@ -51,7 +51,7 @@ class CountedNetwork(Network):
         self._on_loss = lambda packet, listener: None
 
     def sent(self, packet: Packet, listener: str) -> None:
-        """Record that a packet is sent."""
+        """Record that a packet is sent to the peer ``listener``."""
         key = packet.wire.link, listener
         self._under_way.setdefault(key, deque()).append((packet, len(packet.wire.raw)))
 
@@ -78,9 +78,8 @@ class CountedNetwork(Network):
             self.arriving = None
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Record that deliveries do not end, and stop the whole schedule: each later step would take as long.
-
-        Always raises ScheduleTooLongError.
+        """Record that peers still answer each other after this many deliveries. Always raises ScheduleTooLongError,
+        which ends the whole schedule: each later step would need as many deliveries.
         """
         try:
             super().endless(deliveries)

@@ -28,7 +28,7 @@ class Line:
         self.held = False
         """Whether deliveries are held for now."""
         self.connected: list[Actor] = []
-        """The ends that know of the link."""
+        """The ends to which the suite has reported the link."""
         self.closed_by: Actor | None = None
         """The end that closed the link on its own initiative. The other end gets a disconnect after everything that was
         sent before has arrived."""
@@ -55,7 +55,7 @@ class Line:
         self.network.carry()
 
     def let_through(self, sender: Actor, size: int) -> None:
-        """Deliver only ``size`` of the bytes that ``sender`` has in transit. The line stays held."""
+        """Deliver only ``size`` of the bytes that ``sender`` has in transit. The link stays held."""
         waiting = b"".join(self.under_way[sender.name])
         self.under_way[sender.name] = deque([waiting[size:]] if waiting[size:] else [])
         if (arriving := waiting[:size]) and self.can_receive(self.other(sender)):
@@ -65,7 +65,7 @@ class Line:
     def let_all_through(self, sender: Actor) -> None:
         """Deliver the bytes of ``sender`` that are in transit now, in the pieces in which they were sent.
 
-        The line stays held.
+        The link stays held.
         """
         waiting, self.under_way[sender.name] = self.under_way[sender.name], deque()
         for data in waiting:
@@ -121,7 +121,9 @@ class ScriptedLink:
         """
         assert what, "no messages to send were given"
         if self.broken:
-            raise ScheduleStoppedError(f"{self.actor.name} has closed link {self.number} before all messages were sent")
+            raise ScheduleStoppedError(
+                f"link {self.number} to {self.actor.name} is broken, so {self.peer.name} cannot send"
+            )
         for each in what:
             data = each if isinstance(each, bytes) else each.wire if isinstance(each, Frame) else each.framed.to_wire()
             if (

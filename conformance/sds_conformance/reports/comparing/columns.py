@@ -34,7 +34,7 @@ LONGEST_TEXT = 400
 
 @dataclass(frozen=True)
 class Way:
-    """A way: one of the choices at a position that the implementation showed."""
+    """A way that the implementation showed at a position, with the number of times and the first place."""
 
     way: str
     words: str
@@ -191,7 +191,9 @@ def _is_stated(requirement: str, revision: str) -> bool:
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
-    """Return the codes of the violations that have the severity of the verdict."""
+    """Return the codes of the violations that decide the verdict of a row: of failures if it is `fail`, of warnings if
+    it is `warn`.
+    """
     return frozenset(kind["code"] for kind in row["kinds"] if kind["severity"] == row["verdict"])
 
 

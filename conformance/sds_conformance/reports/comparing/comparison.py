@@ -52,8 +52,8 @@ class Changes:
 
     @property
     def named_steps(self) -> list[VerdictChange]:
-        """Return the changes that are listed by name. If the requirements were judged in one report only, these are
-        only violations.
+        """Return the changes whose requirements are listed by name. If only one report judged the requirements, only
+        violated requirements are listed.
         """
         if self.change in (ResultChange.WORSE, ResultChange.BETTER, ResultChange.OTHERWISE):
             return self.steps
@@ -61,8 +61,8 @@ class Changes:
 
     @property
     def format_others(self) -> str:
-        """Return the numbers of changes that are not listed by name, for each verdict, in a phrase; "" if there are
-        none.
+        """Return the number of changes that are not listed by name, by verdict, such as ``3 pass, 1 warn``; "" if there
+        are none.
         """
         rest = [step for step in self.steps if step not in self.named_steps]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
@@ -71,13 +71,13 @@ class Changes:
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """The row of one requirement."""
+    """The results of one requirement in all compared reports."""
 
     requirement: RequirementData
     cells: tuple[str, ...]
     """For each column, the verdict or the reason why there is no verdict."""
     otherwise: frozenset[int]
-    """Numbers of the columns with the same verdict as the column before, but with other codes."""
+    """Numbers of the columns that have the verdict of the previous column, but other codes of violations."""
 
     @property
     def differs(self) -> bool:
@@ -116,8 +116,8 @@ class PositionRow:
         return any(self.cells)
 
     def sides(self) -> list[tuple[str, list[tuple[int, Way]]]]:
-        """Return the description of each way, with (number of the column, way) for each column that showed the way. A
-        column may have several ways.
+        """Return (description, columns) for each way, where ``columns`` lists (number of the column, way) for the
+        columns that showed the way. One column may have shown several ways.
         """
         out: dict[str, list[tuple[int, Way]]] = {}
         for number, ways in enumerate(self.cells):
@@ -273,7 +273,7 @@ def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Compar
         for position in sort_ids(topics)
         if matches_globs(position, only)
     )
-    # A selection by IDs excludes limits.
+    # If the user selected requirements or positions by ID, limits are not compared.
     measured = compare_limits([column.limits for column in columns]) if not only else ()
     return Comparison(tuple(columns), tuple(rows), tuple(choices), measured)
 

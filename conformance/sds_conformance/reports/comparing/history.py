@@ -38,11 +38,11 @@ class HistoryTurn:
 
 @dataclass(frozen=True)
 class HistoryRun:
-    """A run, and the changes since the run before it."""
+    """A run, and the changes since the previous run."""
 
     column: ReportColumn
     changes: tuple[Changes, ...] | None
-    """Changes since the run before; None for the first run."""
+    """None for the first run."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Series:
     turns: tuple[HistoryTurn, ...]
     """The changes of verdicts or violations, the newest first."""
     only: tuple[str, ...] = ()
-    """Globs of the requirements; empty for all."""
+    """Globs that select requirements by ID; empty if all requirements are selected."""
 
     @property
     def runs(self) -> list[HistoryRun]:

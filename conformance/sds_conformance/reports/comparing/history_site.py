@@ -16,7 +16,7 @@ from .page import history_page
 
 INDEX = "index.html"
 RUNS = "runs"
-"""The folder of the pages of runs."""
+"""Name of the subfolder with the page of each run."""
 
 
 def history_site(folder: Path) -> Iterator[tuple[str, str]]:

@@ -115,7 +115,7 @@ def agreements(comparison: Comparison, *, every: bool) -> list[str]:
     if not agreed:
         return []
     parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    parts += [f"{agreed['']} not in all reports"] if "" in agreed else []
+    parts += [f"{agreed['']} judged in some reports only"] if "" in agreed else []
     lines = [f"No difference in {format_count(sum(agreed.values()), 'requirement')}: {', '.join(parts)}.", ""]
     if every:
         rows = matrix(comparison.columns, comparison.agreements)

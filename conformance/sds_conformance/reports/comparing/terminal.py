@@ -218,7 +218,7 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
         console.print(Text("The reports differ in no requirement.", "bold"))
     agreed = comparison.count_agreements()
     parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    parts += [f"{agreed['']} not in all reports"] if "" in agreed else []
+    parts += [f"{agreed['']} judged in some reports only"] if "" in agreed else []
     if parts:
         total = format_count(sum(agreed.values()), "requirement")
         hint = "" if every else " --all lists them."
@@ -304,7 +304,7 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
         print_labelled(
-            console, "Warning", Text(f"This report also differs from the report before by {doubt}.", "yellow")
+            console, "Warning", Text(f"This report was also made with {doubt}, unlike the previous report.", "yellow")
         )
     for turn in turns:
         before, after = turn.verdicts
