@@ -137,7 +137,7 @@ def _refuse(report: Report) -> None:
             f"the report is of version {version} of the suite, and this is {suite_version()}: {again}"
         )
     if wrong := next(rows_unlike_catalogue(data), ""):
-        raise CertificateError(f"the report was made with another catalogue, {wrong}: {again}")
+        raise CertificateError(f"the report was made with another catalogue ({wrong}): {again}")
     counts = Counter(row["verdict"] for row in data["requirements"])
     if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
         raise CertificateError(f"the counts in the summary of the report differ from its verdicts: {again}")
@@ -166,11 +166,11 @@ def rows_unlike_catalogue(data: dict[str, Any]) -> Iterator[str]:
         name = printable(row["id"], 40)
         requirement = known.get(row["id"])
         if requirement is None or not requirement.is_stated_in(data["revision"]):
-            yield f"which has no {name}"
+            yield f"the catalogue of this version has no {name}"
         elif any(row[key] != getattr(requirement, key) for key in _OF_THE_TEXT):
-            yield f"which has different data about {name}"
+            yield f"the catalogue of this version has other data about {name}"
         elif name in seen:
-            yield f"which has {name} once"
+            yield f"{name} is listed more than once"
         seen.add(name)
 
 

@@ -124,7 +124,7 @@ def version_differences(data: dict[str, Any]) -> Iterator[str]:
 
 def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
     """Yield a sentence for each claim of a certificate of this version that contradicts the catalogue."""
-    yield from (f"the data do not match the catalogue, {wrong}" for wrong in rows_unlike_catalogue(data))
+    yield from (f"the requirements do not match the catalogue: {wrong}" for wrong in rows_unlike_catalogue(data))
     if data["untestable"] != untestable_requirements(data["revision"]):
         yield "the list of untestable requirements differs from the catalogue"
     yield from _unknown_names(data)
@@ -136,7 +136,7 @@ def contradictory_claims(data: dict[str, Any]) -> Iterator[str]:
         yield (
             f"the level is {claimed}, but the verdicts give {true}"
             if claimed != true
-            else "the level does not follow from the verdicts"
+            else "the parts of the level do not follow from the verdicts"
         )
 
 

@@ -30,8 +30,8 @@ load_schema = partial(packaged_schema, __package__, "report.schema.json")
 
 
 def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:
-    """Return the document. ``left_out_scenarios`` is the number of scenarios that were not played because of the
-    selection of requirements.
+    """Return the document of a run. ``left_out_scenarios`` is the number of scenarios that were not played because of
+    the selection of requirements.
     """
     declared = outcome.declaration
     files = _scenario_files(outcome, how)

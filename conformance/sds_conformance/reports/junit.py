@@ -19,15 +19,15 @@ from .report import Report, Row, flaky, sides, worst
 from .scenario_files import SUITE, Unmet
 
 CONVERSATION = "conversation"
-"""Name of the test suite of breakdowns."""
+"""Name of the JUnit test suite that lists breakdowns."""
 BASELINE = "baseline"
-"""Name of the test suite of errors in the baseline."""
+"""Name of the JUnit test suite that lists wrong lines of the baseline."""
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _TITLE = 100
 
 
 def junit(report: Report) -> str:
-    """Render the file."""
+    """Render a report as JUnit XML."""
     sections: dict[str, list[TestCase]] = {}
     for row in report.sort_by_severity():
         sections.setdefault(_section(report, row), []).append(_case(report, row))

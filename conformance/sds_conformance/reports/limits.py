@@ -148,25 +148,25 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         if dimension is None or name in seen:
             yield f"{printable(name, 40)} is {'measured twice' if name in seen else 'not a dimension of the suite'}"
         elif wrong := _inconsistency(row, dimension, dimension.bound(data["implementation"]["limits"].get)):
-            yield f"the result for {printable(dimension.title, 40)} does not follow from {wrong}"
+            yield f"the result for {printable(dimension.title, 40)} contradicts itself or the suite: {wrong}"
         seen.add(name)
 
 
 def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None) -> str:
-    """Return the inconsistency in a row; "" if there is none."""
+    """Return a clause that says what is wrong in a row; "" if nothing is."""
     about = (dimension.title, dimension.timed, dimension.demanded, dimension.position)
     if (row["title"], row["timed"], row["demanded"], row["position"]) != about:
-        return "the measured data"
+        return "the dimension is described differently than in this suite"
     if row.get("declared") != bound:
-        return "what is declared"
+        return "the declared limit differs from the declaration"
     first = row.get("first_not")
     if first is None or row["verdict"] == Weight.ERROR.value:
-        return "a size that does not hold" if row["verdict"] == Weight.FINDING.value else ""
+        return "it is a finding, but no size failed" if row["verdict"] == Weight.FINDING.value else ""
     true = weight(dimension, first, SizeOutcome(row["how"]), bound, failed=row.get("severity") == Verdict.FAIL.value)
     held = row["held"]
     if first <= held or row["exact"] != (first == held + 1):
-        return "the sizes that hold"
-    return "" if row["verdict"] == true.value else "the size that does not hold"
+        return "the largest size that held does not fit the smallest size that failed"
+    return "" if row["verdict"] == true.value else "the smallest size that failed gives another verdict"
 
 
 @cache

@@ -22,7 +22,7 @@ _MORE = "The rest does not fit here: see the report."
 
 
 def markdown(report: Report) -> str:
-    """Render the page. A page that is too long is cut between two parts."""
+    """Render a report as Markdown. If the text would be larger than ``LIMIT``, its last parts are omitted."""
     room, out, before = LIMIT - len(_MORE), "", ""
     for part in _parts(report):
         lines = 0 if not before else 1 if part.startswith(_ITEM) and before.startswith(_ITEM) else 2

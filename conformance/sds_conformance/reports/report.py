@@ -311,7 +311,7 @@ def sides(finding: Row) -> tuple[str, str]:
 
 
 def run_of(finding: Mapping[str, Any]) -> str:
-    """The name of the run of a finding."""
+    """The name of the run in which a finding was seen: its scenario, and its environment unless that is `plain`."""
     plain = finding["environment"] in ("", PLAIN.name)
     return str(finding["scenario"]) if plain else f"{finding['scenario']}{IN}{finding['environment']}"
 

@@ -31,7 +31,7 @@ _LONGEST = 1000
 
 
 def sarif(report: Report) -> str:
-    """Render the file."""
+    """Render a report as a SARIF document in JSON."""
     data = report.data
     found = [(row, finding) for row in report.sort_by_severity() for finding in row["findings"]]
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}

@@ -21,7 +21,7 @@ from ..presentation.story import headline, print_labelled, show_command
 from .report import Row
 
 SUITE = "scenario files"
-"""Name of the JUnit test suite, and ID of the SARIF rule."""
+"""Name of the JUnit test suite, and ID of the SARIF rule, for expectations that were not met."""
 LONGEST = 600
 
 

@@ -200,7 +200,9 @@ class _StoryMaker:
             return ""
 
     def talk(self, run: str, anchor: str, found: Sequence[Found]) -> Talk | None:
-        """Create the conversation, with the findings at its steps."""
+        """Create the conversation of ``run`` with the findings at its steps; None if its trace cannot be shown.
+        ``anchor`` is the ID of the conversation on the page.
+        """
         if self._trace is None or self._narrator is None:
             return None
         steps = self._trace.steps

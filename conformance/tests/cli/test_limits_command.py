@@ -254,11 +254,11 @@ def test_a_certificate_has_them_and_its_level_and_digest_cover_them(capped: Path
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"verdict": "warning"}, "the size that does not hold"),
-        ({"held": 101}, "the sizes that hold"),
-        ({"declared": 100}, "what is declared"),
+        ({"verdict": "warning"}, "the smallest size that failed gives another verdict"),
+        ({"held": 101}, "does not fit the smallest size that failed"),
+        ({"declared": 100}, "the declared limit differs from the declaration"),
         ({"dimension": "patience"}, "patience is not a dimension of the suite"),
-        ({"dimension": "time"}, "the measured data"),
+        ({"dimension": "time"}, "described differently than in this suite"),
     ],
 )
 def test_what_does_not_follow_is_forged_whoever_computed_the_digest(

@@ -19,7 +19,7 @@ MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
 
 
 def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bool = False) -> str:
-    """Render a comparison."""
+    """Render a comparison; with ``every``, also requirements that do not differ; with ``ways``, also the ways."""
     lines = ["# Comparison", "", *summary_table(comparison.columns)]
     lines += [f"> {prose(sentence)}" for sentence in comparison.cautions]
     lines += [""] if comparison.cautions else []
@@ -35,7 +35,9 @@ def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bo
 
 
 def history_markdown(histories: Sequence[Series], since: str) -> str:
-    """Render when each requirement changed, the newest change first."""
+    """Render the changes of verdicts and violations, the newest first. ``since`` is the date before which changes
+    were omitted, for a sentence; "" if none were omitted.
+    """
     lines = ["# When requirements changed", ""]
     for series in histories:
         first, last = series.columns[0], series.columns[-1]

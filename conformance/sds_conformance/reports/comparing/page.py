@@ -36,7 +36,7 @@ def comparison_page(comparison: Comparison) -> str:
 
 
 def history_page(histories: Sequence[Series], since: str) -> str:
-    """Render when each requirement changed, the newest change first."""
+    """Render the changes of verdicts and violations, the newest first; ``since`` as in `history_markdown`."""
     return _templates().get_template("history.html.j2").render(histories=histories, since=since)
 
 

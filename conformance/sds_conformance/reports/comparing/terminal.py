@@ -65,7 +65,7 @@ def show_comparison(
 
 
 def show_histories(console: Console, histories: Sequence[Series], since: str) -> None:
-    """Print when each requirement changed, the newest change first."""
+    """Print the changes of verdicts and violations, the newest first; ``since`` as in `history_markdown`."""
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
         console.print(Text.assemble((series.title, "bold"), f": {format_count(len(series.columns), 'report')}"))
@@ -299,7 +299,7 @@ def _show_choice(console: Console, choice: PositionRow) -> None:
 
 
 def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
-    """Print the changes in one report."""
+    """Print the changes from earlier reports to one report."""
     report = turns[0].after
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
