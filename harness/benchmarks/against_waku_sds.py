@@ -46,7 +46,7 @@ def read_messages(source: IO[bytes]) -> Iterator[bytes]:
 
 
 def receive_with_reference(source: IO[bytes]) -> dict[str, Any]:
-    """Seconds and number of deliveries of a new participant: the median of three runs."""
+    """Seconds in which a new participant receives the messages (the median of three runs), and number of deliveries."""
     runs = [receive_once(source) for _ in range(3)]
     return sorted(runs, key=lambda run: float(run["seconds"]))[1]
 

@@ -8,8 +8,8 @@
 Every script is started with --json. FILE receives the output of each script and the measures from it. A measure has a
 value, and the ratio of this value to a reference that was measured in the same run: only ratios are comparable between
 machines. FILE is written after each script, so that Ctrl-C loses only the running one. Results of other scripts in FILE
-are kept. With --against FILE of an earlier run, every ratio that became more than 20 % worse is reported; the exit code
-is 1 if there is one. --readme makes the tables of the README from FILE, without measuring.
+are kept. With --against FILE of an earlier run, every ratio that became more than 20 % worse is reported, and the exit
+code is then 1. --readme makes the tables of the README from FILE, without measuring.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def arguments_of(unit: Unit, quick: bool, before: Path | None) -> list[str]:
 
 
 def measured(unit: Unit, given: list[str], quick: bool) -> dict[str, Any]:
-    """Run the unit's script. Raises ScriptError."""
+    """Run the unit's script, and return its entry in the file of results. Raises ScriptError."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = str(Path(scratch) / "made")
         if unit.first:

@@ -128,7 +128,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the measurement that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")

@@ -161,7 +161,7 @@ def price(events: int, alphabet: tuple[AlphabetPart, ...]) -> list[tuple[int, fl
 
 
 def main() -> None:
-    """Read the command line."""
+    """Run the measurement that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     letters = alphabet_of(default().rules.current)
     parser.add_argument("--events", type=int, default=4)

@@ -223,5 +223,5 @@ UNITS = (
     ),
     Unit("whole_commands", "whole_commands", (), ("--quick", "--rounds", "1"), of_commands),
 )
-"""All units, in the order of their subjects. small_worlds.py and repair_storms.py are not among them,
+"""All units, grouped by subject. small_worlds.py and repair_storms.py are not among them,
 because they do not measure speed."""

@@ -122,9 +122,9 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
             raise ReportError(f"{file} is not a report: line {number} is not a JSON object")
         kind = row.pop("type", None)
         if not isinstance(kind, str) or kind not in ("header", "footer", *keys):
-            raise ReportError(f"{file} is not a report: line {number} is {printable(str(kind), 40)}")
+            raise ReportError(f"{file} is not a report: line {number} has the unknown type {printable(str(kind), 40)}")
         if "summary" in data or (number == 1) != (kind == "header"):
-            raise ReportError(f"{file} is not a report: line {number} is not allowed at this place")
+            raise ReportError(f"{file} is not a report: line {number} is out of order")
         if kind not in keys:
             took = row.pop("seconds", None)
             seconds = float(took) if isinstance(took, int | float) and 0 < took < 1e9 else seconds

@@ -63,7 +63,7 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
     comparison = compare([column(RECV_01="fail", RECV_02="pass"), ReportColumn.from_report(read_report(folder))])
     assert [row.cells[1] for row in comparison.rows] == ["pass", UNKNOWN]
     assert [some.change for some in comparison.changes(0, 1)] == [ResultChange.BETTER]
-    assert any(said.startswith("Cut off: B.") for said in comparison.cautions)
+    assert any(said.startswith("Reports that were cut off: B.") for said in comparison.cautions)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
         ({"narrowed": ["requirements"]}, "Not all requirements were selected in B"),
         ({"suite": {"name": "sds-conformance", "version": "9"}}, "different versions of the suite: A 0.1.0; B 9"),
         ({"summary": {**made()["summary"], "environments": ["crowd"]}}, "environments: A plain; B crowd"),
-        ({"summary": {**made()["summary"], "complete": False}}, "Not played to the end: B"),
+        ({"summary": {**made()["summary"], "complete": False}}, "Reports of runs that ended early: B"),
     ],
 )
 def test_what_is_not_alike_is_said(change: dict[str, Any], said: str) -> None:

@@ -86,7 +86,7 @@ def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder:
     ("name", "text", "said"),
     [
         ("report.jsonl", "", "no header"),
-        ("report.jsonl", '{"type": "footer"}\n', "not allowed at this place"),
+        ("report.jsonl", '{"type": "footer"}\n', "line 1 is out of order"),
         ("report.json", "{", "not JSON"),
         ("report.json", '{"schema": "another/1"}', "another/1"),
         ("report.json", '{"schema": "\\u001b[2J"}', "this version reads"),

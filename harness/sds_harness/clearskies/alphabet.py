@@ -9,7 +9,8 @@ records have one key.
 
 **Symmetry.** Schedules that differ only in the names of participants count as one if a single participant writes. With
 two writers, names can matter: equal update times are decided by the content of records, which contain the IDs of their
-writers. The reduction assumes that an implementation treats its links and the IDs of other peers alike.
+writers. The reduction assumes that an implementation treats all links in the same way, and prefers
+the ID of no other peer.
 """
 
 from __future__ import annotations

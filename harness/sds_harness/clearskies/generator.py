@@ -57,7 +57,7 @@ def name_of(seed: int, index: int) -> str:
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:
-    """Draw a schedule."""
+    """Draw a schedule from ``choices``, with content that ``grammar`` allows."""
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     count = choose_weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     members = _members(choices, count)

@@ -97,12 +97,12 @@ class ScriptedLink:
 
     @property
     def updates(self) -> list[Message]:
-        """The received updates."""
+        """The updates that the peer under test has sent on the link."""
         return [message for message in self.received_messages if message.type == UPDATE]
 
     @property
     def requests(self) -> list[Message]:
-        """The received requests for updates."""
+        """The requests for updates that the peer under test has sent on the link."""
         return [message for message in self.received_messages if message.type == GET_UPDATES]
 
     @property

@@ -48,9 +48,12 @@ def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
         yield f"Not all scenarios were played in {few}, which can hide faults."
     if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
-        yield f"Cut off: {cut}. A missing result has the mark {ABSENT[UNKNOWN]}, and is not listed as a change."
+        yield (
+            f"Reports that were cut off: {cut}. A missing result has the mark {ABSENT[UNKNOWN]}, "
+            "and is not listed as a change."
+        )
     if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):
-        yield f"Not played to the end: {unfinished}."
+        yield f"Reports of runs that ended early: {unfinished}."
 
 
 def _group_columns(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:

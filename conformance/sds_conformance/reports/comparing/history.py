@@ -1,4 +1,4 @@
-"""Dated reports in sequence: when each requirement changed."""
+"""The history of dated reports: when the verdict or the violations of each requirement changed."""
 
 from __future__ import annotations
 
