@@ -286,7 +286,7 @@ def _described(shape: Json, docs: str) -> Json:
 
 
 def _field_docstrings(kind: type[Any]) -> dict[str, str]:
-    """The string after each field of a class and of its bases."""
+    """The docstrings of the fields of a class and of its bases, by name of the field."""
     out: dict[str, str] = {}
     for base in reversed(kind.__mro__[:-1]):
         body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]

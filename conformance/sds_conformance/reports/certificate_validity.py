@@ -153,7 +153,7 @@ def _unknown_names(data: dict[str, Any]) -> Iterator[str]:
     environments = [*run["environments"], *run["left_out"]]
     yield from _report_unknown(environments, rules.environments, "environment")
     if len(set(environments)) < len(environments):
-        yield "an environment is listed twice, or as played and as left out"
+        yield "an environment is listed twice, or both as played and as left out"
     shown = [name for row in data["requirements"] for name in row.get("shown", ())]
     scenarios = [name for cause in data["causes"] for name in cause["scenarios"]]
     yield from _report_unknown([*map(scenario_of, shown), *scenarios], rules.register.scenarios, "scenario")

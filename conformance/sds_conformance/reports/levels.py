@@ -20,7 +20,7 @@ from .limits import findings
 from .report import declaration_of
 
 NONE = "none"
-"""The name used if no level is reached."""
+"""The name of the level in a certificate of an implementation that reaches no level."""
 STRICT = "strict"
 JUDGED = (Verdict.PASS.value, Verdict.WARN.value, Verdict.FAIL.value)
 """Verdicts of exercised requirements."""

@@ -38,7 +38,7 @@ class PageStory:
     stderr_lines: Sequence[str]
     """Lines of stderr at the violating step."""
     picture: str
-    """SVG; "" if there is none."""
+    """The picture of the story, as SVG; "" if there is none."""
     without: str
     """Why the picture or the conversation is missing; "" if nothing is missing."""
 

@@ -95,7 +95,7 @@ function observe(peer, { uuids }) {
   return { state: { records: shown, revision: peer.revision, known: { since: peer.known } } };
 }
 
-/** The commands to a peer that return effects. */
+/** The commands to a peer. They return effects. */
 const EFFECTS = {
   close,
   connect: (peer, { link, peerId, accessLevel }) => peer.connect(link, peerId, checkedPeer(peerId, accessLevel)),

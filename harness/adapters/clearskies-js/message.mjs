@@ -47,7 +47,7 @@ function sortable(time) {
   return `${toTheMinute(time)}${time.slice(16, 19)}.${digits.padEnd(9, "0")}`;
 }
 
-/** Epoch milliseconds as a time of the wire. */
+/** Converts epoch milliseconds to a time in the format of messages. */
 export function timeOf(nowMs) {
   if (nowMs > LAST_MILLISECOND) throw new Refused("a time after the year 9999");
   return new Date(nowMs).toISOString();

@@ -11,7 +11,7 @@ import { sign, verify } from "./signing.mjs";
 /** One connection to another peer. */
 class Link {
   unframer = new Unframer();
-  /** This peer has sent a database.get_updates, and is subscribed to later changes. */
+  /** Whether this peer has sent a database.get_updates, and so receives later changes. */
   asked = false;
   /** The other end has sent a database.get_updates, so later changes are sent to it. */
   subscribed = false;

@@ -28,7 +28,7 @@ func (adapter) Open(in Open) (Participant, Configuration, error) {
 	return who, Configuration{CausalHistorySize: &history, BloomCapacity: &room, BloomErrorRate: &rate, SdsR: &sdsR}, nil
 }
 
-// participant has its channels by ID.
+// participant maps the ID of each channel that it joined to the channel.
 type participant map[string]*channel
 
 func (p participant) Send(in Send) (Effects, error) {

@@ -7,7 +7,7 @@ import java.util.Map;
 /** Your adapter: passes each command to the implementation, and returns the result. As delivered, the implementation is
  * a toy. */
 final class Adapter implements Kit.Implementation<Map<String, Toy>> {
-    // A participant has its channels by ID.
+    // A participant: the channels that it joined, by ID.
 
     @Override
     public Map<String, Object> hello(String revision) {

@@ -197,7 +197,7 @@ class Comparison:
             ResultChange.OTHERWISE: "violated in different ways",
             ResultChange.NO_LONGER: f"judged only in {a}",
             ResultChange.NOW: f"judged only in {b}",
-            ResultChange.STILL_NOT: "judged in neither, for different reasons",
+            ResultChange.STILL_NOT: "judged in neither report, for different reasons",
         }[change]
 
     def heading(self, before: int, after: int) -> str:

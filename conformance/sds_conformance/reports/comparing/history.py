@@ -30,7 +30,7 @@ class HistoryTurn:
 
     @property
     def doubt(self) -> str:
-        """Return other changes in the same report that may explain the change."""
+        """Return differences in how the two reports were made, which may explain the change, as text; "" if none."""
         keys = {"suite": "another version of the suite", "environments": "other environments", "strict": "--strict"}
         differing = [label for key, label in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
         return ", ".join(differing)
