@@ -217,7 +217,7 @@ def _configuration(message: type[Any]) -> Json:
 
 
 def _shape_of_class(kind: type[Any], absent: Iterable[str] = (), op: str = "") -> Json:
-    """The schema of an object with the fields of a class."""
+    """The schema of an object with the fields of a class except ``absent``; with ``op``, it is an operation."""
     late = {"ENCODINGS": ENCODINGS, "REVISIONS": REVISIONS}
     hints, described = get_type_hints(kind, localns=late, include_extras=True), _field_docstrings(kind)
     if kind is sds.Entry:  # a field that is None is left out of the file

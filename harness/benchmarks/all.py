@@ -75,7 +75,9 @@ def printed(script: str, arguments: list[str]) -> str:
 
 
 def arguments_of(unit: Unit, quick: bool, before: Path | None) -> list[str]:
-    """The arguments of the unit's script, without --json."""
+    """The arguments of the unit's script, without --json: tiny sizes with ``quick``. ``before`` is a checkout to
+    compare with.
+    """
     given = [*(unit.quick if quick else unit.full)]
     if unit.script == "whole_commands" and before is not None:
         given = ["--before", str(before), *given]

@@ -77,7 +77,9 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
 
 
 def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Make the two corpora. Returns their folders and the list of changes."""
+    """Make two corpora of ``rows`` rows, in which ``percent`` of the schedules differ. Returns their folders and the
+    list of changes.
+    """
     manifest, steps, side = recorded(folder / "seeds")
     schedules = max(SEEDS, round(rows / steps.num_rows) * SEEDS)
     manifest = replace(manifest, schedules=schedules, per_shard=PER_SHARD)

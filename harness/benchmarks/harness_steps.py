@@ -165,7 +165,7 @@ def time_steps(session: Session, workload: Workload, steps: int) -> tuple[float,
 
 
 def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
-    """Round trips per second with a bare echo."""
+    """Round trips per second with an echo that reads ``sent`` bytes and writes ``answered`` bytes."""
     echo = [sys.executable, "-c", ECHO, str(sent), str(answered)]
     with subprocess.Popen(echo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
         assert child.stdin

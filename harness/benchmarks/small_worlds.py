@@ -112,7 +112,9 @@ class Kept:
     """The results of earlier runs, in a file."""
 
     def __init__(self, file: Path | None, alphabet: tuple[AlphabetPart, ...], events: int) -> None:
-        """Raises ValueError for a file about other schedules."""
+        """Read the results in ``file``, if it exists. Raises ValueError if they are for another alphabet or number of
+        events.
+        """
         self._file = file
         self._about = {"alphabet": list(map(str, alphabet)), "events": events}
         self.deaths: dict[str, Death | None] = {}

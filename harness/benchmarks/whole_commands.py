@@ -146,7 +146,7 @@ def variables(tree: Path, folder: Path) -> dict[str, str]:
 
 
 def measure(command: Sequence[str], environment: dict[str, str], folder: Path) -> Measured:
-    """Run a command to its end. Raises CommandError if it fails."""
+    """Run a command in ``folder`` and measure it. Raises CommandError if it fails."""
     log = folder / "log"
     with log.open("wb") as out:
         began = time.perf_counter()
@@ -216,7 +216,7 @@ def prepare(work: str, folder: Path, sizes: Sizes) -> None:
 
 
 def compared(work: str, before: Path | None, sizes: Sizes, rounds: int, folder: Path) -> dict[str, Any]:
-    """One row of the table."""
+    """Measure the command ``work`` in this checkout and in the checkout ``before``; return the row of the table."""
     trees = ({"before": before} if before is not None else {}) | {"after": TREE}
     prepare(work, folder, sizes)
     seen: dict[str, list[Measured]] = {name: [] for name in (*trees, "yardstick")}

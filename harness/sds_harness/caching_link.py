@@ -114,7 +114,7 @@ class CachingLink(Link):
         return self._nothing
 
     def _cached_reply(self, who: _Participant, name: str, key: bytes) -> bytes | None:
-        """The cached answer; None if the request must be sent."""
+        """The cached answer to the request with the bytes ``key``; None if the request must be sent."""
         if self.whole:
             return None
         if name == "close":
@@ -126,8 +126,9 @@ class CachingLink(Link):
         return known.reply
 
     def _send_request(self, who: _Participant, name: str, key: bytes, number: int, request: Any, ask: Ask) -> Any:
-        """Send the request, after the cached requests that the implementation has not received yet. Returns its
-        answer."""
+        """Send the cached requests that the implementation has not received yet, and then ``request``. Returns the
+        answer to ``request``.
+        """
         if name != "close":
             self._catch_up(who, type(request), ask)
         answer = self._forward(who, request, number, ask)

@@ -127,7 +127,7 @@ def _value_text(value: Any) -> str:
 
 
 def compare(data: dict[str, Any], sample: Sample, outcome: Certification) -> ReplayResult:
-    """Compare the certificate with the new results."""
+    """Compare the certificate ``data`` with ``outcome``, the results of replaying ``sample``."""
     now = {verdict.requirement.id: verdict for verdict in outcome.verdicts}
     compared, differences = [], []
     for row in data["requirements"]:

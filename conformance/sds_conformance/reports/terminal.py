@@ -194,7 +194,7 @@ def _dialect_in(report: Report) -> str:
 
 
 def show_conversation(console: Console, report: Report, requirement: str) -> None:
-    """Print the messages of one run: of the worst finding of a requirement or, if there is none, of the shortest run."""
+    """Print the messages of the run with the worst finding of a requirement, or else of the shortest run."""
     row = next(row for row in report.requirements() if row["id"] == requirement)
     found = [finding_of(requirement, finding) for finding in row["findings"]]
     finding = min(found, key=lambda one: one.severity is Verdict.PASS, default=None)

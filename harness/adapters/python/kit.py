@@ -33,9 +33,7 @@ MORE = (
     "t_max_ms",
     "num_response_groups",
 )
-snake = functools.partial(
-    re.sub, "[A-Z]", lambda capital: "_" + capital.group().lower()
-)  # channelId becomes channel_id.
+snake = functools.partial(re.sub, "[A-Z]", lambda capital: "_" + capital.group().lower())  # channelId to channel_id
 
 
 class RejectedError(Exception):

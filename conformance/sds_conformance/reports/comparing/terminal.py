@@ -155,7 +155,7 @@ def _show_steps(console: Console, comparison: Comparison, before: int, after: in
 
 
 def _label(change: ResultChange, a: str, b: str) -> str:
-    """Return the label of a difference between two implementations."""
+    """Return the label of a difference between two implementations, whose columns have the marks ``a`` and ``b``."""
     return {
         ResultChange.WORSE: f"Better {a}",
         ResultChange.BETTER: f"Better {b}",
@@ -177,7 +177,7 @@ _LABELS = {
 
 
 def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) -> None:
-    """Print one table, or several with as many columns as fit."""
+    """Print a table with ``columns`` reports, or several tables with as many reports as fit on the terminal."""
     if not rows:
         return
     ids = max(len(row.requirement.id) for row in rows) + 2
@@ -228,7 +228,7 @@ def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -
 
 
 def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: int) -> None:
-    """Print the measured limits in one table, or several with as many columns as fit."""
+    """Print the measured limits of ``columns`` reports in one table, or in several with as many reports as fit."""
     if not reaches:
         return
     differ = sum(reach.differs for reach in reaches)
