@@ -279,7 +279,7 @@ def _reference(name: str) -> Json:
 
 
 def _described(shape: Json, docs: str) -> Json:
-    """A schema with a description, which is a docstring."""
+    """The schema ``shape`` with the docstring ``docs``, as Markdown, for its description."""
     text = re.sub(r"``([^`]+)``", r"`\1`", " ".join(docs.split()))
     text = re.sub(r"\bNone\b", "null", text)
     return {"description": text, **shape} if text else shape

@@ -177,7 +177,6 @@ def _validator() -> Any:
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:
-    """Return the number of requirements by verdict."""
     return {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
 
 

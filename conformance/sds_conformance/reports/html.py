@@ -118,7 +118,6 @@ def html(report: Report, *, back: str = "") -> str:
 
 
 def _limit_lines(report: Report) -> list[LimitLine]:
-    """Return the measured limits; empty if they were not measured."""
     limits = report.limits
     return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
 

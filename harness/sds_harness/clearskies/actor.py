@@ -21,7 +21,6 @@ class Actor:
     schedule holds the link."""
 
     def __init__(self, stage: Stage, party: Party, opening: pb.Open) -> None:
-        """``opening`` is the command that opened the peer."""
         self.stage = stage
         self.party = party
         self._opening = opening

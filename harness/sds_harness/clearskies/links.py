@@ -26,7 +26,6 @@ class Line:
         self.number = number
         self.ends = ends
         self.held = False
-        """Whether deliveries are held for now."""
         self.connected: list[Actor] = []
         """The ends to which the suite has reported the link."""
         self.closed_by: Actor | None = None

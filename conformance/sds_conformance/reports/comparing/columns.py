@@ -178,7 +178,6 @@ def _add_suffixes_to_duplicates(parts: list[str], suffixes: list[str]) -> list[s
 
 @cache
 def _all_requirements() -> dict[str, Requirement]:
-    """Return the requirements of all specifications, by ID."""
     return {id_: known for protocol in protocols() for id_, known in protocol.rules.catalogue.requirements.items()}
 
 

@@ -92,7 +92,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True)
 class PositionRow:
-    """The row of one position, with the ways of each column."""
+    """The ways that the implementations of all compared reports showed at one position."""
 
     position: str
     topic: str
@@ -144,7 +144,6 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     choices: tuple[PositionRow, ...]
     reaches: tuple[DimensionReach, ...] = ()
-    """The measured limits, if there are any."""
 
     @property
     def differences(self) -> list[ComparisonRow]:

@@ -89,7 +89,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class DimensionReach:
-    """The row of one dimension, with the limit of each column."""
+    """The limits of all compared reports in one dimension."""
 
     dimension: str
     cells: tuple[Extent | None, ...]

@@ -256,7 +256,6 @@ def _show_limits(console: Console, reaches: Sequence[DimensionReach], columns: i
 
 
 def _is_used(sign: str, texts: Iterable[str]) -> bool:
-    """Return whether one of the texts contains the mark."""
     return any(text == sign if sign in "-·" else sign[:2] in text for text in texts)
 
 
