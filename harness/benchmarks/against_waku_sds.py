@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the package `benchmarks` is not installed
 
 from benchmarks.model_throughput import CHANNEL, START_MS, member
 from sds_reference import HistoryEntry, Message, decode, encode

@@ -31,7 +31,7 @@ from typing import Any
 
 from rich.console import Console
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the package `benchmarks` is not installed
 
 from benchmarks.tables import rewritten
 from benchmarks.units import FEW, FOLDER, UNITS, Measure, Unit

@@ -203,7 +203,7 @@ def main() -> None:
     corpora, truth = make_or_reuse(asked.folder, asked.rows, asked.divergent)
     size = sum(file.stat().st_size for place in corpora for file in place.rglob("*.parquet"))
     digests = sum(file.stat().st_size for place in corpora for file in (place / SIDE).rglob("*.parquet"))
-    print(f"{len(truth):,} schedules differ; {size:,} bytes, of them {digests:,} in side tables")
+    print(f"{len(truth):,} schedules differ; the corpora have {size:,} bytes, of which {digests:,} are in side tables")
 
 
 if __name__ == "__main__":

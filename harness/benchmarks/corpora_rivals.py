@@ -41,7 +41,7 @@ from typing import Any
 
 import psutil
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # the installed packages do not include this folder
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the package `benchmarks` is not installed
 
 from benchmarks.corpora import load
 from benchmarks.corpora_contestant import CONTESTANTS, Job

@@ -249,7 +249,7 @@ def lines(row: dict[str, Any]) -> Iterator[str]:
         ratio = row["ratio"]
         shown = f"{ratio['wall_s']:>8.2f}{ratio['own_cpu_s']:>9.2f}{'':>9}{ratio['own_peak_mib']:>9.2f}"
         yield f"{'':<22}{'ratio':<8}{shown}  CPU of all processes {ratio['cpu_s']:.2f}"
-    yield f"{'':<22}{row['of_yardstick']:.2f} times the calibration loop"
+    yield f"{'':<22}{row['of_yardstick']:.2f} times the CPU time of the calibration loop"
 
 
 HEAD = f"{'':<22}{'':<8}{'wall s':>8}{'own CPU':>9}{'others':>9}{'own MiB':>9}{'others':>9}"

@@ -61,7 +61,7 @@ def describe_limits(data: dict[str, Any]) -> str:
     if (limits := data.get("limits")) is None:
         return "not measured"
     text = f"{summary(limits['rows'])}, measured {printable(limits['date'], 40)}"
-    text += f" in up to {limits['budget_seconds']} s"
+    text += f" with a time budget of {limits['budget_seconds']} s"
     return text if limits["complete"] else f"{text}; the run ended before all limits were measured"
 
 

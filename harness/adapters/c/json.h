@@ -8,10 +8,10 @@ typedef enum { NOTHING, BOOLEAN, NUMBER, TEXT, LIST, OBJECT } kind;
 
 struct kit_json {
     kind kind;
-    kit_text name;   /* Within an object. */
-    kit_text text;   /* Of a text, or the digits of a number. */
-    kit_json *first; /* Of a list or an object. */
-    kit_json *next;  /* Beside it. */
+    kit_text name;   /* Set if the value is in an object. */
+    kit_text text;   /* The content of a text, or the digits of a number. */
+    kit_json *first; /* The first value of a list or an object. */
+    kit_json *next;  /* The next value of the same list or object. */
 };
 
 /* Parses a line. */
