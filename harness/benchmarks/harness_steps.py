@@ -234,8 +234,8 @@ def main() -> int:
     parser.add_argument(
         "--rounds", type=int, default=7, help="number of rounds; the result is their median (%(default)s)"
     )
-    parser.add_argument("--carrier", choices=CARRIERS, help="only this one")
-    parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="number of cores for the two processes")
+    parser.add_argument("--carrier", choices=CARRIERS, help="measure only this transport")
+    parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="number of cores for both processes")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
     carriers = [arguments.carrier] if arguments.carrier else CARRIERS

@@ -35,7 +35,7 @@ R = TypeVar("R")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", default="*", metavar="GLOB")
-    parser.add_argument("--scenario", action="append", default=[], metavar="GLOB", help="only these")
+    parser.add_argument("--scenario", action="append", default=[], metavar="GLOB", help="play only matching scenarios")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("command", nargs="*", default=[sys.executable, "-m", "sds_reference"])
     asked = parser.parse_args()

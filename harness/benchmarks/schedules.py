@@ -132,7 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")
-    parser.add_argument("--record", action="store_true", help="record instead of judging")
+    parser.add_argument("--record", action="store_true", help="write a corpus instead of judging")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()

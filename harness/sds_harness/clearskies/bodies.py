@@ -29,8 +29,8 @@ class Body:
     """Names that occur more than once in an object. ``value`` has the last member with such a name."""
 
     depth: int = 0
-    """The depth of the nesting if it exceeds the bound; else 0. In ``value``, strings replace the parts beyond the
-    bound."""
+    """The depth of the nesting if it exceeds the limit of the parser; else 0. In ``value``, strings replace the parts
+    that are nested deeper than the limit."""
 
     @property
     def members(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _BEGIN = "-----BEGIN"
 
 @cache
 def private_pem(level: AccessLevel) -> str:
-    """The private test key of a level in PEM, PKCS#8."""
+    """The private test key of an access level, in PEM (PKCS#8)."""
     name = f"test-key-{level.value.replace('_', '-')}.pem"
     text = files(__package__).joinpath("keys", name).read_text("ascii")
     return text[text.index(_BEGIN) :]
@@ -46,14 +46,14 @@ def private_pem(level: AccessLevel) -> str:
 
 @cache
 def public_pem(level: AccessLevel) -> str:
-    """The public test key of a level in PEM, SubjectPublicKeyInfo."""
+    """The public test key of an access level, in PEM (SubjectPublicKeyInfo)."""
     name = f"test-key-{level.value.replace('_', '-')}.pub.pem"
     text = files(__package__).joinpath("keys", name).read_text("ascii")
     return text[text.index(_BEGIN) :]
 
 
 def keys_of(level: AccessLevel) -> pb.Keys:
-    """The keys of a member with this level. A read-only peer does not have the private key of the writers."""
+    """The keys that a peer with this access level has. A read-only peer has no private key of the writers."""
     return pb.Keys(
         read_write_private=private_pem(READ_WRITE) if level is READ_WRITE else "",
         read_only_private=private_pem(READ_ONLY),
@@ -72,14 +72,14 @@ def profile_called(name: str) -> SignatureProfile | None:
 
 
 def sign(body: bytes, level: AccessLevel, profile: SignatureProfile) -> bytes:
-    """Sign with the private key of a level. The result is deterministic."""
+    """Return the signature of ``body`` by the private key of an access level. It is the same in every run."""
     key = _private(level)
     return pss.signature(body, key) if isinstance(profile.padding, PSS) else profile.sign(body, key)
 
 
 def signer(message: Message, profile: SignatureProfile) -> AccessLevel | None:
-    """The level whose key made the signature of a message; None without a signature, or if no key of the club verifies
-    it."""
+    """The access level whose key made the signature of a message; None without a signature, or if no key of the club
+    verifies it."""
     try:
         signature = message.signature_bytes()
     except MalformedMessageError:

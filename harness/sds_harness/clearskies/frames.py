@@ -22,7 +22,7 @@ class Frame:
     """Base64."""
 
     def signed(self, profile: SignatureProfile, level: AccessLevel = READ_WRITE) -> Frame:
-        """The message, signed with the private key of a level."""
+        """The message, signed with the private key of an access level."""
         return replace(self, signature=b64encode(sign(self.body, level, profile)))
 
     def unsigned(self) -> Frame:

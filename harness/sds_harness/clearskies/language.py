@@ -26,12 +26,12 @@ CAPABILITY_OF_COMMAND: dict[str, int] = {
     "unframe": pb.CAPABILITY_MESSAGE_CODEC,
     "verify": pb.CAPABILITY_SIGNATURE_CODEC,
 }
-"""Commands that are not listed need no capability."""
+"""The capability that each command needs; commands that are missing here need none."""
 CAPABILITY_OF_RESOLUTION: dict[int, int] = {
     pb.RESOLUTION_MERGE: pb.CAPABILITY_RESOLUTION_MERGE,
     pb.RESOLUTION_SEPARATE: pb.CAPABILITY_RESOLUTION_SEPARATE,
 }
-"""The default resolution needs no capability."""
+"""The capability that an implementation needs to resolve conflicts in this way; the default way needs none."""
 
 
 def needed_capabilities(request: pb.Request) -> list[int]:

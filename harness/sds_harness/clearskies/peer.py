@@ -103,7 +103,7 @@ class ScriptedPeer:
         return frame_of(members, self.stage.clearskies_environment.chatter)
 
     def sign(self, frame: Frame, level: AccessLevel = READ_WRITE) -> Frame:
-        """The message, signed with the private key of a level, in the declared profile."""
+        """The message, signed with the private key of an access level, in the declared profile."""
         signed = frame.signed(self.stage.profile, level)
         if level is READ_WRITE:
             self.stage.last_signature = signed.signature

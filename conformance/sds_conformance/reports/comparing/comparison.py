@@ -205,8 +205,8 @@ class Comparison:
         return f"From {a} to {b}" if self.releases(before, after) else f"{mark(before)} ({a}) and {mark(after)} ({b})"
 
     def verdicts(self, before: int, after: int, change: VerdictChange) -> str:
-        """Format a change of verdict between two reports: ``pass → fail`` for releases, else with the mark of each
-        report.
+        """Format a change of verdict between two reports: ``pass → fail`` if both are of the same implementation, else
+        ``A pass, B fail`` with the marks of the reports.
         """
         if self.releases(before, after):
             return f"{change.before} → {change.after}"
