@@ -32,7 +32,7 @@ GO = {
 		panic("a defect, Ж字🦊")
 	}
 """,
-    "// participant has its channels by ID.\n": """
+    "// participant maps the ID of each channel that it joined to the channel.\n": """
 func (p participant) Observe(in Observe) (State, error) {
 	largest := uint64(math.MaxUint64)
 	state := State{LamportTimestamp: &largest}

@@ -42,7 +42,7 @@ def test_a_peer_that_closes_a_link_is_believed() -> None:
     assert connection.reason
     assert connection.arrived.broken is not None
     assert (connection.arrived.broken.step, connection.arrived.broken.offset) == (step.index, 0)
-    with pytest.raises(ScheduleStoppedError, match="alice has closed link 1"):
+    with pytest.raises(ScheduleStoppedError, match="link 1 to alice is broken"):
         link.send(b"more")
     again = alice.link(bob)
     again.say(bob.update("k", 1))
