@@ -55,7 +55,8 @@ class SchemaComplaint:
     message: str
     """Describes the error and what was expected."""
     rule: str = ""
-    """The violated rule of the schema. Complaints about the same field and rule count as equal, for any value."""
+    """The violated rule of the schema. Complaints about the same field and rule count as equal, whatever the value
+    of the field is."""
     more: int = 0
     """The number of further complaints about the same field and rule."""
 
@@ -159,7 +160,7 @@ def _parse_line(body: bytes) -> Any:
         raise _NotAnObjectError("the line is nested too deeply") from None
     except _NotAnObjectError:
         raise
-    except ValueError as error:  # a number with too many digits
+    except ValueError as error:  # Python refuses to convert an integer with more than 4,300 digits
         raise _NotAnObjectError(f"the line is not JSON: {error}") from None
 
 
@@ -205,7 +206,9 @@ def _fields_with_errors(error: ValidationError) -> Iterator[FieldComplaint]:
                     text = (
                         f"did you mean {likely}?"
                         if likely
-                        else f"there are {', '.join(field_names) or 'no fields here'}"
+                        else f"the fields here are {', '.join(field_names)}"
+                        if field_names
+                        else "there are no fields here"
                     )
                     yield _path([*error.absolute_path, name]), f"unknown field: {text}", ""
         case "required":

@@ -29,7 +29,7 @@ GRACE_S = 10.0
 """Seconds from a deadline to the first interrupt. A link needs some of them to kill a process, to read its last lines
 of stderr, and to read a large reply on a busy machine."""
 LAST_S = 10.0
-"""Seconds from the first interrupt to the end of the program."""
+"""Seconds from the first interrupt to the end of the program, if the block has not ended by then."""
 _AGAIN_S = 3.0
 """Seconds between two interrupts: the cleanup after the first one needs some time."""
 _LOOK_EVERY_S = 0.25

@@ -12,7 +12,7 @@ from typing import Any
 from .declaration import printable
 
 DEEPEST = 20
-"""Maximum number of levels of nesting. No format of the suite has more."""
+"""Maximum number of levels of nesting. No format of the suite is nested more deeply."""
 Path = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 _TAG = "tag:yaml.org,2002:"
@@ -100,7 +100,8 @@ def _scalar(constructor: Any, node: Any, tag: str, line: int) -> Any:
         raise YamlError(f"the tag {printable(tag, 60)} is not accepted", line)
     try:
         value = constructor.construct_object(node)
-    except (ValueError, LookupError, ArithmeticError, AttributeError, YAMLError) as error:  # !!int x, !!bool 2, ...
+    except (ValueError, LookupError, ArithmeticError, AttributeError, YAMLError) as error:
+        # The tag does not fit the value, as in "!!int x" or "!!bool 2".
         kind = tag.removeprefix(_TAG)
         text = f"{printable(str(node.value), 40)} is not {'an' if kind == 'int' else 'a'} {kind}"
         raise YamlError(f"{text}: {printable(str(error), 120)}", line) from None

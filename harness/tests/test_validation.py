@@ -55,7 +55,7 @@ def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
     ("answer", "path", "said"),
     [
         ({"effects": {"broadcast": []}}, "effects.broadcast", "unknown field: did you mean broadcasts?"),
-        ({"effects": {"zzz": 1}}, "effects.zzz", "unknown field: there are broadcasts, events, messageId"),
+        ({"effects": {"zzz": 1}}, "effects.zzz", "unknown field: the fields here are broadcasts, events, messageId"),
         ({"effects": {"events": [None]}}, "effects.events[0]", "null has no meaning here"),
         ({"effects": {"broadcasts": ["a"]}}, "effects.broadcasts[0]", '"a" is not base64: its 1 characters'),
         ({"decoded": {"kind": "CONTENT"}}, "decoded.kind", '"CONTENT" is not a value of this enum'),

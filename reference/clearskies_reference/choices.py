@@ -72,7 +72,9 @@ class SmallLimits(Peer):
         if link.number not in self.links:
             return  # it was closed because of an earlier message
         if len(message.body) > self.max_body_bytes:
-            self.close_link(link, f"a body of {len(message.body)} bytes", effects)
+            self.close_link(
+                link, f"a body has {len(message.body)} bytes; the declared limit is {self.max_body_bytes}", effects
+            )
         else:
             super().process_message(link, message, effects)
 
@@ -93,7 +95,7 @@ class SmallLimits(Peer):
         super().refuse_unwritable(changed, now_ms)
         for stored in changed:
             if len(self.logical_clock.clock_of_change(stored)) > self.max_clock_members:
-                raise RefusedWriteError("the vector clock has too many members")
+                raise RefusedWriteError(f"the vector clock has more than {self.max_clock_members} members")
 
     def change(
         self,
@@ -125,11 +127,13 @@ class SmallLimits(Peer):
     def find_excess(self, record: Record) -> str:
         """Describe a limit that a record exceeds; "" if it exceeds none."""
         if len(record.vector_clock) > self.max_clock_members:
-            return "the vector clock has too many members"
+            return f"the vector clock has more than {self.max_clock_members} members"
         if json_text.collapse(record.value.encode(), self.max_depth)[1] + 1 > self.max_depth:
             return "the value is nested too deep"
         size = self.size_of_body(record)
-        return f"a body of {size} bytes" if size > self.max_body_bytes else ""
+        if size > self.max_body_bytes:
+            return f"the body has {size} bytes; the declared limit is {self.max_body_bytes}"
+        return ""
 
     def size_of_body(self, record: Record) -> int:
         """The number of bytes in the body of a record."""
@@ -244,8 +248,6 @@ class AnswersInParts(SendsAtTicks):
 
 
 class _Output(SendsAtTicks):
-    """Sends immediately, but splits or joins the bytes of messages."""
-
     def wait(self, effects: Effects) -> Effects:
         effects.sent = self.pieces(effects.sent)
         return effects
@@ -263,7 +265,7 @@ class SplitOutput(_Output):
 
 
 class JoinedOutput(_Output):
-    """Joins the messages of each link to one chunk, the last link first: only the order on one link has a meaning."""
+    """Sends all messages of a link in one chunk, for the last link first: only the order on one link has a meaning."""
 
     def pieces(self, sent: list[Sent]) -> list[Sent]:
         links = sorted({each.link for each in sent}, reverse=True)
@@ -317,7 +319,7 @@ class ShowsRecordsInReverse(Peer):
 
 
 class IgnoresIdenticalWrites(Peer):
-    """Writing the current value is not a change."""
+    """Makes no change if the application writes the value that the record already has."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
@@ -387,7 +389,7 @@ class ShowsNoDeletions(Peer):
 
 
 class RevivesItsRecords(Peer):
-    """A key is free again when its record is deleted (CA-13): a new value under it restores that record."""
+    """Restores a deleted record when a value is written under its key, instead of creating a new record (CA-13)."""
 
     def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         gone = [stored for stored in self.store if stored.record.deleted and stored.record.key == key]
@@ -400,7 +402,7 @@ class RevivesItsRecords(Peer):
 
 
 class RenamesInPlace(Peer):
-    """A rename to the current key is a change like any other."""
+    """Counts a rename to the current key as a change: it gets a revision and is sent."""
 
     def change_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         uuid = super().change_key(key, new_key, now_ms, effects)

@@ -13,7 +13,7 @@ from .signing import RSA_PKCS1_SHA256, SignatureProfile
 
 
 class AccessLevel(Enum):
-    """Section "Access Levels"."""
+    """Whether a peer may change records, or only read them (section "Access Levels")."""
 
     READ_WRITE = "read_write"
     READ_ONLY = "read_only"
@@ -88,7 +88,8 @@ class Config:
     """Send updates also to links that have not sent database.get_updates (CA-1).
 
     An update before the answer to the request is out of order: if the link then breaks, the client has received a
-    revision without the earlier ones, and never requests them (CA-5). So such peers may not converge.
+    revision without the earlier ones, and never requests them (CA-5). So such peers can fail to
+    converge.
     """
     echoes: bool = False
     """Send updates back to the peer that they came from ("as an optimization, implementations shouldn't", CSDB-21)."""

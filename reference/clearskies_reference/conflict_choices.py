@@ -40,8 +40,8 @@ class _LosersOfKeys(Peer):
     def loser_of(self, uuid: str, other_uuid: str) -> Record:
         """Of two records with the same key, return the one that loses the key."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "the first record had the key"
-        assert other is not None, "the other record was stored"
+        assert one is not None, "the record that had the key is still stored"
+        assert other is not None, "the record that arrived has been stored"
         return self.decide(one.record, other.record)[1]
 
 

@@ -28,7 +28,7 @@ from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 from .vector_clock import MAX_INTEGER, is_before, is_id
 
 Draw = Callable[[int], bytes]
-"""Return this number of random bytes."""
+"""Returns random bytes. Its argument is the number of bytes."""
 _MARGIN = 1_024
 """Upper bound on the bytes of a body without key, value and clock, with a reserve for growth."""
 
@@ -42,7 +42,7 @@ class Database(ABC):
     def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:
         """Open the records of a peer. Raises ConfigurationError for an invalid peer ID."""
         if not is_id(peer_id):
-            raise ConfigurationError("a peer ID has 32 lower-case hex digits")
+            raise ConfigurationError("a peer ID must have 32 lower-case hex digits")
         self.peer_id = peer_id
         self.level = level
         self.config = config
@@ -143,7 +143,7 @@ class Database(ABC):
         *,
         is_resolution: bool = False,
     ) -> None:
-        """Rule: "When a record change originates locally" (section "Requesting Updates").
+        """Store a change of this peer and send it: "When a record change originates locally".
 
         ``current`` is the version before the change, None for a new record; ``content`` is (key, value, deleted).
         Raises RefusedWriteError.
@@ -167,7 +167,7 @@ class Database(ABC):
         return self.store.revision + 1
 
     def refuse_unwritable(self, changed: list[StoredRecord | None], now_ms: int) -> None:
-        """Raises RefusedWriteError if not all of the changes can be made."""
+        """Raises RefusedWriteError if this peer cannot change one of the records; None stands for a new record."""
         if not self.writes:
             raise RefusedWriteError('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
@@ -207,7 +207,10 @@ class Database(ABC):
         return self.before(current.vector_clock, incoming.vector_clock)
 
     def learn(self, incoming: Record) -> None:
-        """Update the highest known revisions. A peer that lost its store learns its own revisions from others."""
+        """Update the highest known revision of the writer of an update.
+
+        The writer can be this peer itself: if it lost its store, it learns its own revisions from others.
+        """
         by, revision = incoming.version
         if revision > self.store.known.get(by, 0):
             self.store.learn(by, revision)
@@ -233,7 +236,7 @@ class Database(ABC):
         clock, ticks = self.logical_clock.count_reception(current, incoming.vector_clock)
         record = replace(incoming, vector_clock=clock)
         if _is_large(record):
-            raise MalformedMessageError("an update that is too large for a message with this vector clock")
+            raise MalformedMessageError("with the vector clock of this peer, the update is too large for a message")
         own = incoming.last_updated_by == self.peer_id
         return StoredRecord(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
 
@@ -255,7 +258,7 @@ class Database(ABC):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
-        """Rule: "The same record is changed on two different hosts"."""
+        """Resolve a conflict of two versions: "The same record is changed on two different hosts"."""
         uuid = incoming.uuid
         effects.events.append(Conflict(uuid, uuid))
         winner, loser = self.decide(current.record, incoming)
@@ -275,10 +278,10 @@ class Database(ABC):
         return pick_winner(one, other)
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
-        """Rule: "Two records with the same key are created on two different peers"."""
+        """Resolve a conflict of keys: "Two records with the same key are created on two different peers"."""
         one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "the first record had the key"
-        assert other is not None, "the other record was stored"
+        assert one is not None, "the record that had the key is still stored"
+        assert other is not None, "the record that arrived has been stored"
         winner, loser = self.decide(one.record, other.record)
         if self.config.resolution is Resolution.MERGE:
             self.merge(winner.uuid, winner, loser, effects)

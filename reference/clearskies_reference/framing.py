@@ -1,8 +1,9 @@
 """Messages on a stream, as the core protocol frames them.
 
-``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
-is a JSON object and the signature is in base64. ``!`` starts an unsigned and ``$`` a signed message with an attachment
-after it: pieces of the form LENGTH newline bytes, up to a piece of length 0. Database messages have no attachments, so
+An unsigned message is ``m`` LENGTH body. A signed message is ``s`` LENGTH ``:`` LENGTH body newline signature newline.
+Lengths are ASCII digits, the body is a JSON object, and the signature is in base64. If a message has an attachment, it
+starts with ``!`` instead of ``m``, or with ``$`` instead of ``s``. The attachment follows the message in pieces of the
+form LENGTH newline bytes; the last piece has the length 0. Database messages have no attachments, so
 attachments are discarded.
 """
 
@@ -40,14 +41,14 @@ class Message:
         try:
             return b64decode(self.signature or b"-", validate=True)
         except Error:
-            raise MalformedMessageError("a signature that is not in base64") from None
+            raise MalformedMessageError("the signature is not in base64") from None
 
     def to_wire(self) -> bytes:
         """The bytes of the message on a link. Raises MalformedMessageError if it is too large for a message."""
         if not self.body.startswith(b"{"):
-            raise MalformedMessageError("a body that is not a JSON object")
+            raise MalformedMessageError("the body is not a JSON object")
         if len(self.body) > MAX_BODY_BYTES:
-            raise MalformedMessageError(f"a body of {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
+            raise MalformedMessageError(f"the body has {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
         if self.signature is None:
             return b"m%d%s" % (len(self.body), self.body)
         return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
@@ -107,7 +108,7 @@ class Parser:
         length = _length(found[1] or found[2], MAX_BODY_BYTES)
         signature = _length(found[3], MAX_SIGNATURE_BYTES) if found[3] else None
         if head[found.end() : found.end() + 1] != b"{" or not length:
-            raise BrokenFramingError("a body that is not a JSON object")
+            raise BrokenFramingError("the body is not a JSON object")
         body_end = found.end() + length
         end = body_end + (0 if signature is None else signature + 2)
         if len(self._buffer) - start < end:
@@ -147,5 +148,5 @@ class Parser:
 def _length(digits: bytes, limit: int) -> int:
     length = int(digits)
     if length > limit:
-        raise BrokenFramingError(f"a length of {length} bytes; the limit is {limit}")
+        raise BrokenFramingError(f"a length is {length} bytes; the limit is {limit}")
     return length

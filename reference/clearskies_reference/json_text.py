@@ -30,7 +30,7 @@ _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 def read(text: bytes) -> Any:
     """The value of a JSON text. Raises MalformedMessageError."""
     if len(text) > MAX_BODY_BYTES:
-        raise MalformedMessageError(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
+        raise MalformedMessageError(f"the JSON has {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
     _refuse_depth(text)
     try:
         # orjson is stricter than json about numbers and text. It does not detect duplicate names, and converts integers
@@ -51,7 +51,7 @@ def normalize(text: str) -> str:
     try:
         return write(read(text.encode()))
     except UnicodeEncodeError:
-        raise MalformedMessageError("half of a surrogate pair is not text") from None
+        raise MalformedMessageError("a string contains half of a surrogate pair") from None
 
 
 def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
@@ -76,7 +76,7 @@ def collapse(text: bytes, most: int = MAX_DEPTH) -> tuple[bytes, int]:
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(members)
     if len(out) != len(members):
-        raise MalformedMessageError("an object with a duplicate name")
+        raise MalformedMessageError("an object has a duplicate name")
     return out
 
 

@@ -37,7 +37,7 @@ class LogicalClock:
         self.keeps_originals = keeps_originals
 
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:
-        """Return the clock of a local change (rule 2) of the version ``current``; None for a new record.
+        """Return the clock of a local change (rule 2). ``current`` is the changed version; None for a new record.
 
         Raises RefusedWriteError if the clock is full.
         """
@@ -71,7 +71,7 @@ class LogicalClock:
         if self.config.clocks_count_hops:
             clock = with_number(clock, self.peer_id, number)
         if len(clock) > MAX_MEMBERS:
-            raise MalformedMessageError(f"a vector clock with {len(clock)} members; the limit is {MAX_MEMBERS}")
+            raise MalformedMessageError(f"the vector clock would have {len(clock)} members; the limit is {MAX_MEMBERS}")
         return clock, number
 
     def with_clock(self, stored: StoredRecord, clock: VectorClock, ticks: int) -> StoredRecord:

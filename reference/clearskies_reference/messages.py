@@ -14,7 +14,7 @@ from .timestamps import timestamp
 from .vector_clock import MAX_INTEGER, is_id, vector_clock
 
 EXTENSION = "database"
-"""Rule: "The official extension string"."""
+"""Name of the extension in core.greeting: "The official extension string"."""
 UPDATE = f"{EXTENSION}.update"
 GET_UPDATES = f"{EXTENSION}.get_updates"
 
@@ -30,7 +30,7 @@ def read(body: bytes) -> Record | GetUpdates | None:
     """Parse a body; None for unknown types, which are ignored. Raises MalformedMessageError."""
     value = json_text.read(body)
     if not isinstance(value, dict):
-        raise MalformedMessageError("a body that is not a JSON object")
+        raise MalformedMessageError("the body is not a JSON object")
     kind = value.get("type")
     if kind == UPDATE:
         return _record(value)
@@ -62,13 +62,13 @@ def _record(value: dict[str, Any]) -> Record:
     if type(deleted) is not bool:
         raise MalformedMessageError("deleted must be true, false or absent")
     if not isinstance(value.get("key"), str):
-        raise MalformedMessageError("an update needs a key, which is a string")
+        raise MalformedMessageError("an update needs a key that is a string")
     if "value" not in value and not deleted:
         raise MalformedMessageError("an update needs a value")
     revision = value.get("last_updated_rev")
     # The counter starts with one, so no change has 0.
     if type(revision) is not int or not 1 <= revision <= MAX_INTEGER:
-        raise MalformedMessageError("last_updated_rev is an integer from 1 to 2^64-1")
+        raise MalformedMessageError("last_updated_rev must be an integer from 1 to 2^64-1")
     return Record(
         uuid=_id(value, "uuid"),
         key=value["key"],
@@ -84,14 +84,14 @@ def _record(value: dict[str, Any]) -> Record:
 def _id(value: dict[str, Any], name: str) -> str:
     found = value.get(name)
     if not is_id(found):
-        raise MalformedMessageError(f"{name} is an ID of 32 lower-case hex digits")
+        raise MalformedMessageError(f"{name} must be an ID of 32 lower-case hex digits")
     return str(found)
 
 
 def _parse_since(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
-        raise MalformedMessageError("since is a JSON object")
+        raise MalformedMessageError("since must be a JSON object")
     for peer_id, revision in value.items():
         if not is_id(peer_id) or type(revision) is not int or not 0 <= revision <= MAX_INTEGER:
-            raise MalformedMessageError("since has integers from 0 to 2^64-1 by peer ID")
+            raise MalformedMessageError("since must map peer IDs to integers from 0 to 2^64-1")
     return value

@@ -87,7 +87,7 @@ class Peer(Database):
         JSON.
         """
         if uuid and not is_id(uuid):
-            raise MalformedMessageError("a uuid has 32 lower-case hex digits")
+            raise MalformedMessageError("a uuid must have 32 lower-case hex digits")
         with self._transaction() as effects:
             effects.uuid = self.write(key, value, now_ms, uuid, effects)
         return effects
@@ -111,11 +111,13 @@ class Peer(Database):
     # ---- Links ---------------------------------------------------------------------------------------------------
 
     def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
-        """A link to another peer was opened. ``now_ms`` is not used yet. Raises ConfigurationError."""
+        """Add a link to another peer, which was opened. ``now_ms`` is not used. Raises ConfigurationError."""
         if number in self.links:
             raise ConfigurationError(f"link {number} is open already")
         if not is_id(peer_id) or peer_id == self.peer_id:
-            raise ConfigurationError("the other end of a link is another peer, whose ID has 32 lower-case hex digits")
+            raise ConfigurationError(
+                "the peer ID of the other end must differ from the own ID and have 32 lower-case hex digits"
+            )
         if self.writes and level is AccessLevel.READ_ONLY:
             self._require_key()
         self.links[number] = Link(number, peer_id, level, self.parser_class())
@@ -191,7 +193,7 @@ class Peer(Database):
             if not self.is_genuine(message):
                 raise MalformedMessageError("the signature is not that of a read-write peer")
         elif not (self.writes and link.level is AccessLevel.READ_WRITE):
-            raise MalformedMessageError("an update without a signature")
+            raise MalformedMessageError("the update has no signature")
 
     def is_genuine(self, message: Message) -> bool:
         """Does the message have a valid signature of a read-write peer?"""

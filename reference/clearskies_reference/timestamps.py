@@ -56,7 +56,7 @@ def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
     """
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     if seconds > _LAST_SECOND:
-        raise RefusedWriteError("no later update_time is possible")
+        raise RefusedWriteError("the update_time would be later than the last time that the format can express")
     fraction = f"{rest:09}"[:digits]
     days, of_day = divmod(seconds, _DAY_SECONDS)
     year, month, day = _date(days)

@@ -41,16 +41,16 @@ def with_number(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
 def vector_clock(value: object) -> VectorClock:
     """The clock in a JSON value. Raises MalformedMessageError. Members that are 0 count as absent."""
     if not isinstance(value, dict):
-        raise MalformedMessageError("a vector clock is a JSON object")
+        raise MalformedMessageError("a vector clock must be a JSON object")
     if len(value) > MAX_MEMBERS:
-        raise MalformedMessageError(f"a vector clock of {len(value)} members; the limit is {MAX_MEMBERS}")
+        raise MalformedMessageError(f"a vector clock has {len(value)} members; the limit is {MAX_MEMBERS}")
     for peer_id, number in value.items():
         if not is_id(peer_id):
             raise MalformedMessageError(
                 f"{peer_id[:40]!r} in a vector clock is not a peer ID: a peer ID has 32 lower-case hex digits"
             )
         if type(number) is not int or not 0 <= number <= MAX_INTEGER:
-            raise MalformedMessageError("a number of a vector clock is an integer from 0 to 2^64-1")
+            raise MalformedMessageError("each number of a vector clock must be an integer from 0 to 2^64-1")
     return {peer_id: number for peer_id, number in value.items() if number}
 
 

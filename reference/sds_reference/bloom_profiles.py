@@ -42,7 +42,8 @@ class BloomParameters:
         """
         if capacity < 1 or not 0 < error_rate < 1:
             raise ConfigurationError(
-                f"bloom filter of capacity {capacity} and error rate {error_rate}: need >= 1 and 0 < rate < 1"
+                f"bloom filter of capacity {capacity} and error rate {error_rate}: the capacity must be at least 1, "
+                "and the error rate between 0 and 1"
             )
         bits_per_id = math.ceil(-math.log(error_rate) / math.log(2) ** 2)
         bits = capacity * bits_per_id
@@ -107,7 +108,7 @@ class BloomProfile:
         return FilterView(self, parameters, bits)
 
 
-# The results are cached: the IDs of the newest messages are looked up in one filter after the other.
+# The results are cached, because each received filter is asked for the same IDs: those of the newest messages.
 
 
 @lru_cache(8)
@@ -148,7 +149,7 @@ def _bare(bits: bytes, parameters: BloomParameters) -> bytes:
 
 def _from_bare(wire: bytes, agreed: BloomParameters) -> tuple[BloomParameters, bytes]:
     if len(wire) != agreed.byte_length:
-        raise ForeignFilterError(f"{len(wire)} bytes instead of the {agreed.byte_length} agreed")
+        raise ForeignFilterError(f"the filter has {len(wire)} bytes instead of the agreed {agreed.byte_length} bytes")
     return agreed, wire
 
 
@@ -166,14 +167,18 @@ def _from_nim_envelope(wire: bytes, agreed: BloomParameters) -> tuple[BloomParam
     try:
         envelope = NimEnvelope.FromString(wire)
     except DecodeError:
-        raise ForeignFilterError(f"{len(wire)} bytes that are not a nim-sds filter envelope") from None
+        raise ForeignFilterError(f"the {len(wire)} bytes are not a nim-sds filter envelope") from None
     parameters = BloomParameters(
         envelope.capacity, envelope.error_rate_millionths / 1_000_000, envelope.bit_count, envelope.hash_count
     )
     if not 0 < parameters.bits <= _MAX_BITS or not 0 < parameters.hashes <= _MAX_HASHES:
-        raise ForeignFilterError(f"a filter of {parameters.bits} bits and {parameters.hashes} hashes")
+        raise ForeignFilterError(
+            f"the envelope declares {parameters.bits} bits and {parameters.hashes} hashes, which no filter can have"
+        )
     if len(envelope.bits) != parameters.byte_length:
-        raise ForeignFilterError(f"{len(envelope.bits)} bytes for {parameters.bits} bits")
+        raise ForeignFilterError(
+            f"the envelope declares {parameters.bits} bits, but contains {len(envelope.bits)} bytes"
+        )
     return parameters, envelope.bits
 
 

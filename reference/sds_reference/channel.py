@@ -81,11 +81,13 @@ class Channel(Sender):
         ``now_ms``.
         """
         if self.is_regular(kind) and not message.message_id:
-            raise MalformedMessageError(f"a {kind.value} message without message_id")
+            raise MalformedMessageError(f"the {kind.value} message has no message_id")
         bound = self.config.max_lamport_ahead_ms
         assert message.lamport_timestamp is not None
         if bound is not None and message.lamport_timestamp > now_ms + bound:
-            raise MalformedMessageError(f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead")
+            raise MalformedMessageError(
+                f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead of now_ms"
+            )
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         """Rule: "SHOULD be delivered immediately without buffering [...] or including in the local log"."""
@@ -207,10 +209,10 @@ class Channel(Sender):
         return effects
 
     def sync_is_due(self, now_ms: int) -> bool:
-        """Has the sync interval passed since the channel went quiet?
+        """Has the sync interval passed since the last message in the channel?
 
-        While requests are due, only this participant's own silence counts, "regardless of whether other participants
-        have also recently broadcast a Periodic Sync message".
+        By default, and while repair requests are due, only messages of this participant count: "regardless of whether
+        other participants have also recently broadcast a Periodic Sync message".
         """
         if self.config.sync_interval_ms is None:
             return False
@@ -219,7 +221,7 @@ class Channel(Sender):
         return now_ms - since_ms >= period
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        """Section "Periodic Incoming Buffer Sweep"."""
+        """Deliver messages whose dependencies are met, and give up others ("Periodic Incoming Buffer Sweep")."""
         self.deliver_ready(effects)
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
@@ -244,7 +246,7 @@ class Channel(Sender):
                 self.deliver_ready(effects)
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
-        """Section "SDS-R incoming repair request buffer sweep": responses repeat the original messages (AMB-65)."""
+        """Broadcast the responses that are due ("SDS-R incoming repair request buffer sweep", AMB-65)."""
         if self.repair is not None:
             effects.broadcasts.extend(map(self.revision.wire.encode, self.repair.take_responses(now_ms)))
 

@@ -431,7 +431,7 @@ class RefusesNonconformingMessages(Channel):
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if message.kind is Kind.UNDEFINED:
-            raise MalformedMessageError("neither a Lamport timestamp nor content")
+            raise MalformedMessageError("the message has neither a Lamport timestamp nor content")
         return super().receive(message, now_ms, retrieval_hint)
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -440,7 +440,7 @@ class RefusesNonconformingMessages(Channel):
         entries = max(len(message.causal_history), len(message.repair_request))
         empty = not message.sender_id or "" in ids
         if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
-            raise MalformedMessageError(f"no conforming sender sends {message.message_id!r}")
+            raise MalformedMessageError(f"a conforming sender does not send a message like {message.message_id!r}")
 
 
 class IgnoresWhatIsTooFarAhead(Channel):

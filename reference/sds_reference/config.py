@@ -142,7 +142,7 @@ class Config:
     creates_channels: bool = False
     """Join the unknown channel of a message that arrives, instead of ignoring the message (AMB-48)."""
     max_lamport_ahead_ms: int | None = None
-    """Reject messages whose Lamport timestamp is further ahead than this (AMB-107)."""
+    """Reject messages whose Lamport timestamp is further ahead of the current time than this (AMB-107)."""
 
     def __post_init__(self) -> None:
         _need(self.causal_history_size >= 1, "causal_history_size must be at least 1: otherwise no order is known")

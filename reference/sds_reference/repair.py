@@ -168,7 +168,7 @@ class Repair:
         if answered_ms is not None and 0 <= now_ms - answered_ms < self.config.t_min_ms:
             return
         if not entry.sender_id:
-            entry = replace(entry, sender_id=message.sender_id)  # the sender of the cached message (AMB-72)
+            entry = replace(entry, sender_id=message.sender_id)  # AMB-72
         if self.is_eligible_responder(entry):
             self.incoming.add(entry, self.t_resp(entry, now_ms))
 
@@ -190,7 +190,7 @@ class Repair:
         return (self.current_time(now_ms) // unit + offset) * unit
 
     def is_eligible_responder(self, entry: HistoryEntry) -> bool:
-        """Section "Determine response group"."""
+        """Is this participant in the response group of the message ("Determine response group")?"""
         c, sender_id = self.config, entry.sender_id or ""
         return in_response_group(
             c.hash_profile, self.participant_id, sender_id, entry.message_id, c.num_response_groups

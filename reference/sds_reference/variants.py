@@ -140,7 +140,7 @@ _OF_SDS = {
         _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
             "syncs-only-in-quiet-channels",
-            "sends sync messages only in a quiet channel",
+            "sends a sync message only if nobody has sent a message for a sync interval and the log is not empty",
             sync_only_when_quiet=True,
             sync_with_empty_log=False,
         ),
@@ -190,7 +190,7 @@ _OF_SDS = {
         _variant("creates-channels", "joins a channel when a message for it arrives", creates_channels=True),
         _variant(
             "bounded-future",
-            "rejects Lamport timestamps more than a day ahead",
+            "rejects Lamport timestamps more than a day ahead of its clock",
             max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
         _with_channel(
@@ -304,7 +304,9 @@ _OF_SDS = {
             "rejects messages that no conforming sender sends",
         ),
         _with_channel(
-            choices.EmptyFilterAtFirst, "empty-filter-at-first", "encodes a filter without any ID as no bytes"
+            choices.EmptyFilterAtFirst,
+            "empty-filter-at-first",
+            "sends an empty field as long as its filter contains no ID",
         ),
         _with_channel(
             choices.ReadsStartOfLongFilters,
@@ -346,7 +348,7 @@ _OF_SDS = {
         _with_channel(
             choices.IgnoresWhatIsTooFarAhead,
             "ignores-what-is-too-far-ahead",
-            "silently drops messages whose Lamport timestamp is more than a day ahead",
+            "silently drops messages whose Lamport timestamp is more than a day ahead of its clock",
             max_lamport_ahead_ms=24 * 3_600_000 + 1,
         ),
         _with_channel(

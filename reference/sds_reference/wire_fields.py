@@ -62,7 +62,7 @@ _split_small = lru_cache(4_096)(_split)
 def _fields(empty: Empty) -> Iterator[WireField]:
     for field in cast("Iterable[Any]", UnknownFieldSet(empty)):
         if field.wire_type not in (VARINT, FIXED64, LEN, FIXED32):
-            raise MalformedMessageError(f"field {field.field_number} is a group")
+            raise MalformedMessageError(f"field {field.field_number} is a protobuf group, which no message has")
         yield WireField(field.field_number, field.wire_type, field.data)
 
 

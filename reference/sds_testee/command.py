@@ -103,7 +103,9 @@ def serve_as_asked(
         except (OSError, ValueError) as error:
             parsing.error(str(error))
         except ImportError as missing:
-            parsing.error(f"--grpc needs gRPC, and there is no {missing.name}: type `{install_extra('grpc')}`")
+            parsing.error(
+                f"--grpc needs the package {missing.name}, which is not installed: type `{install_extra('grpc')}`"
+            )
         return 0
     try:
         serve(conversation(), protocol.Request, protocol.Reply, Framing(arguments.framing))

@@ -20,7 +20,7 @@ CONVERSATIONS = 64
 """Maximum number of simultaneous conversations; each one has a thread."""
 
 Handle = Callable[[Any], Any]
-"""The answer to a request."""
+"""Returns the reply to a request."""
 
 
 class Server:

@@ -153,7 +153,7 @@ def _integer(bits: int, *, signed: bool) -> Schema:
     # Whole numbers with an exponent are unusual, but valid.
     exponent = f"|{'-?' if signed else ''}[0-9]+(?:\\.[0-9]+)?[eE]\\+?[0-9]+"
     return {
-        "description": f"a number from {bounds['minimum']} to {bounds['maximum']}, as a string or as it is",
+        "description": f"a number from {bounds['minimum']} to {bounds['maximum']}, as a JSON string or a JSON number",
         "type": ["string", "integer", "null"],
         "pattern": f"^(?:{_up_to(bounds['maximum'])}{negative}{exponent})$",
         **bounds,

@@ -26,10 +26,13 @@ def test_the_example_of_the_module_runs() -> None:
         (lambda alice: alice.send("c", b"x", T, "x"), "message ID 'x' is in use"),
         (lambda alice: alice.send_ephemeral("c", b""), "an ephemeral message carries only content"),
         (lambda alice: alice.receive(b"\xff", T), "not an SDS message"),
-        (lambda alice: alice.receive(content("", payload=b"x"), T), "a content message without message_id"),
+        (lambda alice: alice.receive(content("", payload=b"x"), T), "the content message has no message_id"),
         (lambda alice: alice.receive(content("y", channel=""), T), "a message without channel_id"),
-        (lambda alice: alice.receive(content("y", at=T + 1_001), T), f"{T + 1_001} is more than 1000 ms ahead"),
-        (lambda alice: alice.receive(sync("y", at=T + 1_001), T), f"{T + 1_001} is more than 1000 ms ahead"),
+        (
+            lambda alice: alice.receive(content("y", at=T + 1_001), T),
+            f"{T + 1_001} is more than 1000 ms ahead of now_ms",
+        ),
+        (lambda alice: alice.receive(sync("y", at=T + 1_001), T), f"{T + 1_001} is more than 1000 ms ahead of now_ms"),
     ],
 )
 def test_every_refusal_is_an_error_of_the_model_and_changes_nothing(

@@ -63,7 +63,7 @@ class _IgnoredUpdates(_IgnoresSome):
     def reader_ignores_deletions_of_unknown_records(self, current: StoredRecord | None, incoming: Record) -> bool:
         return current is None and incoming.deleted and not self.writes
 
-    @fault(_IgnoresSome.ignores, "50", "ignores newer versions with the same update_time")
+    @fault(_IgnoresSome.ignores, "50", "ignores newer versions with the update_time of the stored version")
     def newer_needs_another_time(self, current: StoredRecord | None, incoming: Record) -> bool:
         if current is None or incoming.update_time != current.record.update_time:
             return False
@@ -152,7 +152,7 @@ class _Contents(Peer):
     def refuses_changes_of_the_future(self, changed: list[StoredRecord | None], now_ms: int) -> None:
         super().refuse_unwritable(changed, now_ms)
         if any(k is not None and k.record.update_time.seconds > now_ms // 1_000 for k in changed):
-            raise RefusedWriteError("the record has a later time")
+            raise RefusedWriteError("the time of the record is ahead of the clock")
 
     @fault(Peer.delete_by_key, "14", "ignores deletions of records whose time is ahead of its clock")
     def ignores_deletions_of_the_future(self, key: str, now_ms: int, effects: Effects) -> str:
@@ -169,7 +169,7 @@ class _Contents(Peer):
 
 
 class _KeepsOtherContents(Peer):
-    """Stores received records with other contents."""
+    """Changes the key or the value of received records before it stores them."""
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if not incoming.deleted:
@@ -242,7 +242,7 @@ class FindsRecordsByOldKeys(Peer):
 
 
 class _WritesTimes(Peer):
-    """Writes its own times in another form."""
+    """Writes its own times in a form that differs from that of the model."""
 
     def body(self, record: Record) -> bytes:
         if record.last_updated_by == self.peer_id:

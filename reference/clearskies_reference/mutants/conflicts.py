@@ -496,7 +496,7 @@ class ForgetsDeletionsOfOthers(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
 
 
-@mutant("56", "accepts old versions of deleted records if the key of the old version is another one")
+@mutant("56", "accepts old versions of deleted records if the old version has a different key")
 class ForgetsDeletionsOfOtherKeys(_ForgetsDeletions):
     def forgets(self, current: StoredRecord, incoming: Record) -> bool:
         return super().forgets(current, incoming) and current.record.key != incoming.key
@@ -512,15 +512,17 @@ class ForgetsDeletionsAtStart(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.uuid in self._from_before
 
 
-add_unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")
-add_unseen("forgets-the-deleted", "forgets-the-deleted-unseen", "and does not show its records")
-add_unseen("resolves-without-merging", "resolves-without-merging-unseen", "and does not show its records")
-add_unseen("decides-keys-by-uuid", "decides-keys-by-uuid-unseen", "and does not show its records")
-add_unseen("takes-old-keys", "takes-old-keys-unseen", "and does not show its records")
-add_unseen("signals-no-conflicts", "signals-no-conflicts-unseen", "and does not show its records")
-add_unseen("first-version-wins", "first-version-wins-unseen", "and shows neither records nor conflicts", "conflict")
-add_unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
-add_unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")
+add_unseen("smallest-time-wins", "smallest-time-wins-unseen")
+add_unseen("forgets-the-deleted", "forgets-the-deleted-unseen")
+add_unseen("resolves-without-merging", "resolves-without-merging-unseen")
+add_unseen("decides-keys-by-uuid", "decides-keys-by-uuid-unseen")
+add_unseen("takes-old-keys", "takes-old-keys-unseen")
+add_unseen("signals-no-conflicts", "signals-no-conflicts-unseen")
+add_unseen(
+    "first-version-wins", "first-version-wins-unseen", "conflict", more="and shows neither records nor conflicts"
+)
+add_unseen("first-key-wins", "first-key-wins-unseen")
+add_unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen")
 
 
 for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "deletion-loses", "larger-clock-wins"):

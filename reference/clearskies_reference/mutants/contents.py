@@ -24,7 +24,7 @@ _HOUR = 3_600_000_000_000
 
 
 class _StoresChangedRecords(Peer):
-    """Stores received records with changes, and relays them unchanged."""
+    """Changes received records before it stores them, but relays them unchanged."""
 
     def otherwise(self, record: Record) -> Record:
         raise NotImplementedError
@@ -301,7 +301,7 @@ class _Relays(Peer):
 
 
 def _rewrite(effects: Effects, known: int, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Change each unsigned message sent after the first ``known`` ones."""
+    """Apply ``change`` to the body of each unsigned message in ``effects.sent`` after the first ``known`` messages."""
     for at, sent in enumerate(effects.sent[known:], known):
         for message in Parser().feed(sent.data):
             if message.signature is None:

@@ -188,13 +188,13 @@ class _Links(Peer):
         if not link.subscribed:
             super().answer(link, request, effects)
 
-    @fault(Peer.answer, "35", "ends a subscription with a second request")
+    @fault(Peer.answer, "35", "ends a subscription when a second request arrives")
     def second_requests_unsubscribe(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         subscribed = link.subscribed
         super().answer(link, request, effects)
         link.subscribed = not subscribed
 
-    @fault(Peer.answer, "59", "repeats its first answer to a second request")
+    @fault(Peer.answer, "59", "answers a second request as if it were the first")
     def repeats_its_previous_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
@@ -222,15 +222,15 @@ class _Links(Peer):
             super().process_message(link, message, effects)
 
     def read_type(self, message: Message) -> bool:
-        """Return whether the message has a known type."""
+        """Does the message have a known type?"""
         return b'"database.' in message.body or b'"core.' in message.body
 
-    @fault(Peer.process_message, "35", "ends a subscription with a ping")
+    @fault(Peer.process_message, "35", "ends a subscription when a ping arrives")
     def pings_unsubscribe(self, link: Link, message: Message, effects: Effects) -> None:
         link.subscribed = link.subscribed and b'"core.ping"' not in message.body
         super().process_message(link, message, effects)
 
-    @fault(Peer.refuse, "35", "ends a subscription with a message that it refuses")
+    @fault(Peer.refuse, "35", "ends a subscription when it refuses a message")
     def refusals_unsubscribe(self, link: Link, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
         link.subscribed = False
@@ -337,7 +337,7 @@ class DropsBeginningsAtTicks(Peer):
 
 
 class _CountsBraces(Parser):
-    """Drops messages in which braces are not balanced, as a parser does that counts them, also in strings."""
+    """Drops messages with unbalanced braces, because it also counts the braces in strings."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
         return (message for message in super().feed(data) if message.body.count(b"{") == message.body.count(b"}"))

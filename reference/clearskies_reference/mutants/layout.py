@@ -495,7 +495,7 @@ class DerivesUuidsFromKeys(Peer):
         return self.key.encode().hex()[:32].ljust(32, "0")
 
 
-add_unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys", "and does not show its records")
+add_unseen("derives-uuids-from-keys", "unseen-derives-uuids-from-keys")
 add_undeclared(
     "keeps-clocks-as-doubles",
     "keeps-clocks-as-doubles-undeclared",

@@ -104,23 +104,26 @@ def register_faults(family: Faulty) -> Faulty:
     return family
 
 
-def add_unseen(known: str, name: str, more: str, *capabilities: str) -> None:
-    """Register a fault a second time, for a peer that does not show its state: see ``Mutant.unseen``."""
+def add_unseen(known: str, name: str, *capabilities: str, more: str = "and does not show its records") -> None:
+    """Register the mutant ``known`` again as ``name``, for a peer that does not show its state.
+
+    The peer does not declare ``capabilities`` either. ``more`` is appended to the summary of ``known``.
+    """
     add_undeclared(known, name, more, *capabilities)
     MUTANTS[name] = replace(MUTANTS[name], unseen=True)
 
 
 def add_undeclared(known: str, name: str, more: str, *capabilities: str) -> None:
-    """Register a fault a second time, for a peer that does not declare ``capabilities``.
+    """Register the mutant ``known`` again as ``name``, for a peer that does not declare ``capabilities``.
 
-    ``more`` is appended to the summary of the known mutant.
+    ``more`` is appended to the summary of ``known``.
     """
     other = MUTANTS[known]
     _add(replace(other, name=name, summary=f"{other.summary}, {more}", undeclared=capabilities))
 
 
 def add_counting_hops(known: str) -> None:
-    """Register a fault a second time, for a peer that counts sending and receiving in all clocks.
+    """Register the mutant ``known`` again, for a peer that counts sending and receiving in all clocks.
 
     For such a peer, most changes of others conflict with its own versions.
     """
@@ -140,5 +143,5 @@ def _kebab(name: str) -> str:
 
 def _add(fault: Mutant) -> None:
     if fault.name in MUTANTS:
-        raise ConfigurationError(f"two mutants are called {fault.name}")
+        raise ConfigurationError(f"two mutants are named {fault.name}")
     MUTANTS[fault.name] = fault

@@ -19,7 +19,7 @@ from .restarts import KnowsRestarts
 
 
 class _CountsConflicts(Peer):
-    """Counts the conflicts of each record. Some of them are decided wrongly."""
+    """Decides some conflicts wrongly, depending on how many conflicts the record had before."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -9,7 +9,7 @@ from ..sqlite_store import SqliteStore
 
 
 class KnowsRestarts(Peer):
-    """Knows whether the peer was restarted. It was if the store has records at the start."""
+    """Knows whether the peer was restarted: only then does the store contain records at the start."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -17,7 +17,7 @@ class KnowsRestarts(Peer):
 
 
 class LosesDataWhenKilled(Peer):
-    """Loses data at the start if its store was not closed before, because the process was killed."""
+    """Loses data at the start if the previous process was killed before it closed the store."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -76,7 +76,7 @@ class _Spreading(Peer):
     def sends_all_in_its_own_name(self, record: Record) -> bytes:
         return super().body(replace(record, last_updated_by=self.peer_id))
 
-    @fault(Peer.make_stored_record, "47", "relays changes with another update_time")
+    @fault(Peer.make_stored_record, "47", "relays changes with a changed update_time")
     def relays_with_another_time(
         self, current: StoredRecord | None, incoming: Record, signed: Message | None
     ) -> StoredRecord:
@@ -341,7 +341,7 @@ class _Asking(Peer):
         for stored in self.store:
             by, revision = stored.record.version
             found[by] = max(found.get(by, 0), revision)
-        # Overwritten updates are not in the records.
+        # A record has only its last version, so the revisions of earlier versions are missing.
         return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
 
     @fault(Peer.known, "29", "names at most thirty peers in each request")

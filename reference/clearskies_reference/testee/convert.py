@@ -27,7 +27,7 @@ RESOLUTIONS = {
 def level_of(level: pb.AccessLevel) -> AccessLevel:
     """Convert an access level of the testee protocol. Raises ConfigurationError."""
     if level not in _LEVELS:
-        raise ConfigurationError("an access level is read-write or read-only")
+        raise ConfigurationError("the access level must be read-write or read-only")
     return _LEVELS[level]
 
 
@@ -36,7 +36,7 @@ def keys_of(keys: pb.Keys, level: AccessLevel) -> Keys:
     private = None
     if keys.read_write_private:
         if level is AccessLevel.READ_ONLY:
-            raise ConfigurationError("a read-only peer does not have the private key of read-write peers")
+            raise ConfigurationError("a read-only peer must not have the private key of read-write peers")
         private = private_key(keys.read_write_private)
     if keys.read_write_public:
         return Keys(public_key(keys.read_write_public), private)
@@ -44,13 +44,13 @@ def keys_of(keys: pb.Keys, level: AccessLevel) -> Keys:
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
-    """The settings in force."""
+    """The settings of a peer, for the field ``configuration`` of Opened."""
     (resolution,) = (number for number, resolution in RESOLUTIONS.items() if resolution is config.resolution)
     return pb.Configuration(resolution=resolution)
 
 
 def effects_to_pb(effects: Effects) -> pb.Effects:
-    """The Effects of a reply."""
+    """Convert the effects of an operation to the testee protocol."""
     return pb.Effects(
         sent=[pb.Sent(link=each.link, data=each.data) for each in effects.sent],
         events=[_event(event) for event in effects.events],

@@ -127,24 +127,25 @@ def register_faults(family: Faulty) -> Faulty:
     return family
 
 
-def unseen_too(name: str, more: str = "", *, summary: str = "", out_of_reach: str = "") -> Callable[[T], T]:
-    """Register the decorated fault a second time, for a participant that does not show its state.
+def unseen_too(name: str, *, summary: str = "", out_of_reach: str = "") -> Callable[[T], T]:
+    """Register the decorated fault a second time as mutant ``name``, for a participant that does not show its state.
 
-    ``more`` is appended to the summary of the fault; ``summary`` replaces the summary.
+    ``summary`` replaces the default, which is the summary of the fault with "and does not show its state".
     """
 
     def register(faulty: T) -> T:
         if isinstance(faulty, type):
-            _unseen_too(_kebab(faulty.__name__), name, more, summary, out_of_reach)
+            _unseen_too(_kebab(faulty.__name__), name, summary, out_of_reach)
         else:
-            vars(faulty)["unseen_too"] = name, more, summary, out_of_reach
+            vars(faulty)["unseen_too"] = name, summary, out_of_reach
         return faulty
 
     return register
 
 
-def _unseen_too(known: str, name: str, more: str, summary: str, out_of_reach: str) -> None:
-    add_again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True, out_of_reach=out_of_reach)
+def _unseen_too(known: str, name: str, summary: str, out_of_reach: str) -> None:
+    summary = summary or f"{MUTANTS[known].summary}, and does not show its state"
+    add_again(known, name, summary, unseen=True, out_of_reach=out_of_reach)
 
 
 def for_sizes(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
@@ -199,8 +200,10 @@ def add_again(
     pending: str = "",
     out_of_reach: str = "",
 ) -> None:
-    """Register a fault again: for another requirement, or for a participant that does not show its state or
-    declares fewer capabilities.
+    """Register the mutant ``known`` again as ``name``, with other details.
+
+    It violates another requirement, does not show its state (``unseen``), or declares fewer capabilities (it lacks
+    ``undeclared``). See Mutant for ``pending`` and ``out_of_reach``.
     """
     fault = MUTANTS[known]
     requirement = requirement or fault.requirement

@@ -115,7 +115,7 @@ def _repair_from_pb(asked: pb.Configuration, base: RepairConfig) -> RepairConfig
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
-    """The settings in force."""
+    """The settings of a participant, for the field ``configuration`` of Opened."""
     in_force: dict[str, Any] = {name: getattr(config, name) for name in _SAME}
     in_force |= {name: getattr(config, name) or 0 for name in _OFF_IS_0}
     if config.causal_history_varies:

@@ -91,7 +91,7 @@ def parse_dialect(text: str) -> Dialect:
         raise ValueError("the JSON is nested too deep") from None
     numbers = data.get("message") if isinstance(data, dict) else None
     if not isinstance(numbers, dict) or not isinstance(data.get("dialect"), str):
-        raise ValueError('needs {"dialect": NAME, "description": TEXT, "message": {FIELD: NUMBER, ...}}')
+        raise ValueError('a dialect needs {"dialect": NAME, "description": TEXT, "message": {FIELD: NUMBER, ...}}')
     for field, number in numbers.items():
         if field not in _NUMBERS:
             raise ValueError(f"{field!r} is not a field of Message; its fields are {', '.join(_NUMBERS)}")

@@ -1,4 +1,4 @@
-"""Faults of sections ACK, INSWEEP and OUTSWEEP."""
+"""Faults in acknowledgements (ACK) and in the periodic sweeps of the two buffers (INSWEEP and OUTSWEEP)."""
 
 from __future__ import annotations
 

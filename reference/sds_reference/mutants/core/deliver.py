@@ -1,4 +1,4 @@
-"""Faults of sections DELIVER and CONFLICT: the clock, the log and the order."""
+"""Faults in delivery (DELIVER) and in the order of the log (CONFLICT)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ class _Delivering(Channel):
     def sets_clock_back_on_delivery(self, lamport_timestamp: int) -> None:
         self.clock.value = lamport_timestamp
 
-    @fault(Channel.insert_into_filter, "DELIVER-03", "updates its clock on reception")
+    @fault(
+        Channel.insert_into_filter,
+        "DELIVER-03",
+        "updates its clock when a message arrives, not when it delivers the message",
+    )
     def updates_clock_on_reception(self, message: Message) -> None:
         super().insert_into_filter(message)
         self.clock.witness(message.lamport_timestamp or 0)

@@ -1,4 +1,4 @@
-"""Faults of section MSG: the encoding of messages."""
+"""Faults in the fields of messages and their encoding (MSG)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ add_with_dialect(
 
 @register_faults
 class _Fields(Channel):
-    @fault(Channel.encode, "MSG-16", "gives the unnamed channel another name")
+    @fault(Channel.encode, "MSG-16", 'calls the unnamed channel "default" instead of "0"')
     def nameless_channel_is_default(self, message: Message) -> bytes:
         named = message.channel_id != UNNAMED_CHANNEL
         return super().encode(message if named else replace(message, channel_id="default"))
@@ -207,7 +207,7 @@ class _Presence(Channel):
         message = super().compose(message_id, lamport, content)
         return message if self._count <= 3 else replace(message, sender_id=message.sender_id + "#2")
 
-    @fault(Channel.unmet_dependencies, "MSG-23", "compares dependencies by ID and retrieval hint")
+    @fault(Channel.unmet_dependencies, "MSG-23", "compares dependencies by ID and retrieval hint, not by ID alone")
     def compares_dependencies_with_hints(self, message: Message) -> set[str]:
         hinted = {entry.message_id for entry in message.causal_history if entry.retrieval_hint is not None}
         return super().unmet_dependencies(message) | hinted

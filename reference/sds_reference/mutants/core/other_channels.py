@@ -196,7 +196,7 @@ class AnswersFromAllChannels(Neighbour):
 
 
 @add_with_neighbours(
-    "STATE-16", "a received repair request in one channel cancels its own requests for this ID in all channels"
+    "STATE-16", "stops requesting a message in all channels when others request this ID in one channel"
 )
 class OthersRequestsCancelInAllChannels(Neighbour):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -331,14 +331,14 @@ class AcknowledgedByStrangeChannels(_ListensToAll):
         channel.review_causal_history(message, Effects())
 
 
-@mutant("R-RECV-03", "a message of a channel that it did not join ends the request for its ID")
+@mutant("R-RECV-03", "stops requesting an ID when a message of a channel that it did not join has this ID")
 class RepairedByStrangeChannels(_ListensToAll):
     def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
         if channel.repair is not None:
             channel.repair.remove_repaired(message.message_id)
 
 
-@mutant("R-RECV-08", "a message of a channel that it did not join ends the response with its ID")
+@mutant("R-RECV-08", "cancels the response for an ID when a message of a channel that it did not join has this ID")
 class AnsweredByStrangeChannels(_ListensToAll):
     def take_strange(self, channel: Channel, message: Message, now_ms: int) -> None:
         if channel.repair is not None:

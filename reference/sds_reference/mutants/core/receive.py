@@ -1,4 +1,4 @@
-"""Faults of section RECV."""
+"""Faults in receiving messages (RECV)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of section SEND."""
+"""Faults in sending messages (SEND)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of section STATE: the state of a participant."""
+"""Faults in the state of a participant (STATE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of section STATE in the life cycle of a message, in full filters, and in participants that join late."""
+"""Faults in the life cycle of a message, in full filters, and in participants that join late (STATE)."""
 
 from __future__ import annotations
 

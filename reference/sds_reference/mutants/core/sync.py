@@ -1,4 +1,4 @@
-"""Faults of sections SYNC and EPHEMERAL."""
+"""Faults in sync messages (SYNC) and ephemeral messages (EPHEMERAL)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ KEYS: dict[str, tuple[str, Callable[[str], str]]] = {
         lambda text: text.lstrip("0") if text.isdecimal() else text,
     ),
 }
-"""Transformations of IDs, by the names that the mutants have in their own names."""
+"""Transformations of IDs. The key is the word for the transformation in the name of a mutant."""
 
 
 def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faulty]:

@@ -257,7 +257,9 @@ class GivesUpOneInASweep(Channel):
             effects.events.append(Lost(self.channel_id, tuple(sorted(given_up[0].unmet))))
 
 
-@mutant("FORUM-31", "keeps waiting sync messages, and all that arrive after one, for ever")
+@mutant(
+    "FORUM-31", "never gives up dependencies of a sync message, or of messages that arrive after a waiting sync message"
+)
 class KeepsWaitingSyncs(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         received_ms = MAX_LAMPORT if message.kind is Kind.SYNC else now_ms

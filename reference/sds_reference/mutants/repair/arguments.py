@@ -37,7 +37,7 @@ class _HashArguments(Repair):
         groups = self.config.num_response_groups
         return self.hash(self.participant_id) % groups == self.hash(entry.sender_id or "") % groups
 
-    @unseen_too("delays-without-the-author-unseen", "and does not show its state")
+    @unseen_too("delays-without-the-author-unseen")
     @_private(Repair.t_resp, "R-TRESP-03", "uses the hash of its own ID as the distance to the author of a message")
     def delays_without_the_author(self, entry: HistoryEntry, now_ms: int) -> int:
         if entry.sender_id == self.participant_id:

@@ -1,4 +1,4 @@
-"""Faults of SDS-R that need ordinary events of a group: other channels, traffic, unusual content."""
+"""Faults of SDS-R that appear only with ordinary events of a group: other channels, traffic, unusual content."""
 
 from __future__ import annotations
 

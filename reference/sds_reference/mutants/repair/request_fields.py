@@ -100,7 +100,7 @@ class _Requested(Repair):
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
         return [as_text(entry) for entry in super().eligible_requests(now_ms)]
 
-    @unseen_too("unseen-does-not-learn-senders", "and does not show its state")
+    @unseen_too("unseen-does-not-learn-senders")
     @fault(Repair.track, "R-FIELDS-01", "requests without the sender that a later causal history names")
     def does_not_learn_senders(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.outgoing.get(entry.message_id) is None:
@@ -190,13 +190,13 @@ class _OtherHash(Repair):
     def hashes_the_sender(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.sender_id or "", entry.message_id
 
-    @unseen_too("unseen-hashes-the-message-alone", "and does not show its state")
+    @unseen_too("unseen-hashes-the-message-alone")
     @fault(arguments, "R-TREQ-02", "computes T_req with a hash of the message ID alone")
     def hashes_the_message_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return "", entry.message_id
 
 
-@unseen_too("unseen-requests-late-more-often", "and does not show its state")
+@unseen_too("unseen-requests-late-more-often")
 @mutant("R-TREQ-03", "chooses a late T_req more often than an early one")
 class RequestsLateMoreOften(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
@@ -208,12 +208,12 @@ class RequestsLateMoreOften(Repair):
 
 @register_faults
 class _NotTheMessageAndItself(_OtherHash):
-    @unseen_too("unseen-hashes-itself-alone", "and does not show its state")
+    @unseen_too("unseen-hashes-itself-alone")
     @fault(_OtherHash.arguments, "R-TREQ-04", "computes T_req with a hash of its own ID alone")
     def hashes_itself_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, ""
 
-    @unseen_too("unseen-hashes-the-hour", "and does not show its state")
+    @unseen_too("unseen-hashes-the-hour")
     @fault(_OtherHash.arguments, "R-TREQ-05", "computes T_req with a hash of the IDs and the current hour")
     def hashes_the_hour(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
@@ -238,7 +238,7 @@ class LaterThanItsClock(Repair):
         return super().t_req(entry, now_ms) + 40
 
 
-@unseen_too("unseen-uses-three-t-req-only", "and does not show its state")
+@unseen_too("unseen-uses-three-t-req-only")
 @mutant("R-TREQ-04", "uses only three different T_req")
 class UsesThreeTReqOnly(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
@@ -249,7 +249,7 @@ class UsesThreeTReqOnly(Repair):
 
 @register_faults
 class _AnotherTimeEachTime(_OtherHash):
-    @unseen_too("unseen-recomputes-t-req-when-missing-again", "and does not show its state")
+    @unseen_too("unseen-recomputes-t-req-when-missing-again")
     @fault(_OtherHash.arguments, "R-RECV-06", "computes another T_req each time the same message is missing")
     def recomputes_t_req_when_missing_again(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self.participant_id}{now_ms}", entry.message_id

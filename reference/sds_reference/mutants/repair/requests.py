@@ -24,7 +24,7 @@ class _Missing(Repair):
         for item in list(self.outgoing)[1:]:
             self.outgoing.remove(item.entry.message_id)
 
-    @unseen_too("unseen-forgets-when-sending", "and does not show its state")
+    @unseen_too("unseen-forgets-when-sending")
     @fault(Repair.repair_request, "R-STATE-01", "forgets all missing messages when it sends a message")
     def forgets_when_sending(self, now_ms: int) -> tuple[HistoryEntry, ...]:
         chosen = super().repair_request(now_ms)
@@ -37,7 +37,7 @@ class _Missing(Repair):
         if entry.message_id not in self.cache and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
 
-    @unseen_too("unseen-t-req-restarted-by-each-message", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-each-message")
     @fault(Repair.track, "R-STATE-02", "recomputes T_req with every causal history that names the missing message")
     def t_req_restarted_by_each_message(self, entry: HistoryEntry, now_ms: int) -> None:
         self.outgoing.remove(entry.message_id)
@@ -58,7 +58,7 @@ add_again(
 )
 
 
-@unseen_too("unseen-requests-its-own-message", "and does not show its state")
+@unseen_too("unseen-requests-its-own-message")
 @mutant("R-SEND-07", "requests a message again after it has sent that message itself")
 class RequestsItsOwnMessage(Channel):
     def send(
@@ -78,7 +78,7 @@ add_configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", re
 
 @register_faults
 class _Times(Repair):
-    @unseen_too("unseen-no-t-min", "and does not show its state")
+    @unseen_too("unseen-no-t-min")
     @fault(Repair.t_req, "R-GLOBAL-09", "ignores T_min")
     def no_t_min(self, entry: HistoryEntry, now_ms: int) -> int:
         return super().t_req(entry, now_ms) - self.config.t_min_ms
@@ -102,7 +102,7 @@ class _Asking(Channel):
     def asks_in_content_only(self, message: Message, now_ms: int) -> Message:
         return super().with_repair_request(message, now_ms) if message.kind is Kind.CONTENT else message
 
-    @unseen_too("unseen-asks-in-syncs-only", "and does not show its state")
+    @unseen_too("unseen-asks-in-syncs-only")
     @fault(Channel.with_repair_request, "R-SEND-01", "requests in sync messages only")
     def asks_in_syncs_only(self, message: Message, now_ms: int) -> Message:
         return super().with_repair_request(message, now_ms) if message.kind is Kind.SYNC else message
@@ -165,12 +165,12 @@ class StaleRequest(Repair):
 
 @register_faults
 class _Arrivals(Repair):
-    @unseen_too("unseen-keeps-the-arrived", "and does not show its state")
+    @unseen_too("unseen-keeps-the-arrived")
     @fault(Repair.remove_repaired, "R-RECV-01", "requests messages again after they have arrived")
     def keeps_the_arrived(self, message_id: str) -> None:
         pass
 
-    @unseen_too("unseen-requests-until-the-named-sender", "and does not show its state")
+    @unseen_too("unseen-requests-until-the-named-sender")
     @fault(Repair.on_receive, "R-RECV-01", "keeps requesting a message that arrives from another sender than was named")
     def requests_until_the_named_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         item = self.outgoing.get(message.message_id)
@@ -178,7 +178,7 @@ class _Arrivals(Repair):
         if item is not None and item.entry.sender_id and item.entry.sender_id != message.sender_id:
             self.outgoing.add(item.entry, item.due_ms)
 
-    @unseen_too("unseen-keeps-the-blocked", "and does not show its state")
+    @unseen_too("unseen-keeps-the-blocked")
     @fault(Repair.on_receive, "R-RECV-01", "goes on requesting messages after they have entered its incoming buffer")
     def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
@@ -186,12 +186,12 @@ class _Arrivals(Repair):
         if entry is not None and has_unique_id:
             self.outgoing.add(entry.entry, entry.due_ms)  # tracked until the message is delivered
 
-    @unseen_too("unseen-tracks-only-the-first-missing", "and does not show its state")
+    @unseen_too("unseen-tracks-only-the-first-missing")
     @fault(Repair.track_missing, "R-RECV-03", "tracks only the first entry of a causal history")
     def tracks_only_the_first_missing(self, message: Message, now_ms: int) -> None:
         super().track_missing(replace(message, causal_history=message.causal_history[:1]), now_ms)
 
-    @unseen_too("unseen-never-requests-after-others", "and does not show its state")
+    @unseen_too("unseen-never-requests-after-others")
     @fault(Repair.drop, "R-RECV-04", "never again requests a message that others have requested")
     def never_requests_after_others(self, message_id: str) -> None:
         self.outgoing.remove(message_id)
@@ -208,7 +208,7 @@ _ONCE_FOR_ALL = "requests each message only once, even if messages name it again
 add_configured("requests-each-message-once-for-ever", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
 
 
-@unseen_too("unseen-restores-previous-t-req", "and does not show its state")
+@unseen_too("unseen-restores-previous-t-req")
 @mutant("R-RECV-05", "restores the previous T_req when a missing message is tracked again")
 class RestoresPreviousTReq(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
@@ -221,7 +221,7 @@ class RestoresPreviousTReq(Repair):
 
 @register_faults
 class _Overhearing(Repair):
-    @unseen_too("unseen-ignores-requests-of-others", "and does not show its state")
+    @unseen_too("unseen-ignores-requests-of-others")
     @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others")
     def ignores_requests_of_others(self, message_id: str) -> None:
         pass
@@ -258,7 +258,7 @@ class _Overhearing(Repair):
         few = message.repair_request[: self.config.max_requests]
         super().on_receive(replace(message, repair_request=few), has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @unseen_too("unseen-ignores-gaps-of-syncs", "and does not show its state")
+    @unseen_too("unseen-ignores-gaps-of-syncs")
     @fault(Repair.track_missing, "R-RECV-13", "ignores missing dependencies of sync messages")
     def ignores_gaps_of_syncs(self, message: Message, now_ms: int) -> None:
         if message.kind is Kind.CONTENT:

@@ -147,7 +147,7 @@ class AnswersEachOfSeveralRequests(Repair):
         return [message for message in responses for _ in range(1 + self._more.pop(message.message_id, 0))]
 
 
-@unseen_too("copies-do-not-cancel-unseen", "and does not show its state")
+@unseen_too("copies-do-not-cancel-unseen")
 @mutant("R-RECV-02", "does not cancel a response when the requested message arrives from another participant")
 class CopiesDoNotCancel(Repair):
     def remove_answered(self, message_id: str) -> None:
@@ -185,7 +185,7 @@ class _Choosing(Repair):
 
     never_answers = omit(Repair.accept_request, "R-RECV-08", "never answers requests")
 
-    @unseen_too("unseen-history-entries-cancel-responses", "and does not show its state")
+    @unseen_too("unseen-history-entries-cancel-responses")
     @fault(
         Repair.track_missing, "R-RECV-08", "drops a request of others when a causal history names the requested message"
     )
@@ -324,7 +324,7 @@ class _Waiting(Channel):
 
 @register_faults
 class _SideEffects(Channel):
-    @unseen_too("answering-moves-the-clock-unseen", "and does not show its state")
+    @unseen_too("answering-moves-the-clock-unseen")
     @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "advances its Lamport timestamp when it answers")
     def answering_moves_the_clock(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)

@@ -26,21 +26,21 @@ class _Sharing(Participant):
             self.shared(first, here)
 
 
-@unseen_too("unseen-shares-missing-buffer-between-channels", "and does not show its state")
+@unseen_too("unseen-shares-missing-buffer-between-channels")
 @mutant("STATE-16", "uses one buffer of missing messages for all channels")
 class SharesMissingBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.outgoing = one.outgoing
 
 
-@unseen_too("unseen-shares-request-buffer-between-channels", "and does not show its state")
+@unseen_too("unseen-shares-request-buffer-between-channels")
 @mutant("STATE-16", "uses one buffer of requests of others for all channels")
 class SharesRequestBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.incoming, other.cache = one.incoming, one.cache
 
 
-@unseen_too("unseen-same-id-in-other-channel-repairs", "and does not show its state")
+@unseen_too("unseen-same-id-in-other-channel-repairs")
 @mutant("STATE-16", "treats a message of another channel as the missing message with the same ID")
 class SameIdInOtherChannelRepairs(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -77,7 +77,7 @@ class RemembersTimesOfItsRequests(Repair):
 
 @register_faults
 class _Restarting(Repair):
-    @unseen_too("unseen-t-req-restarted-by-copies", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-copies")
     @fault(
         Repair.on_receive,
         "R-STATE-02",
@@ -90,7 +90,7 @@ class _Restarting(Repair):
                     self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @unseen_too("unseen-t-req-restarted-by-syncs", "and does not show its state")
+    @unseen_too("unseen-t-req-restarted-by-syncs")
     @fault(Repair.on_receive, "R-STATE-02", "recomputes T_req with every sync message that names the missing message")
     def t_req_restarted_by_syncs(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         if not has_unique_id:
@@ -110,7 +110,7 @@ class _KnowsTheAsker(Repair):
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
-@unseen_too("unseen-same-requester-postpones", "and does not show its state")
+@unseen_too("unseen-same-requester-postpones")
 @mutant("R-STATE-06", "recomputes T_resp when the same requester requests again")
 class SameRequesterPostpones(_KnowsTheAsker):
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -120,7 +120,7 @@ class SameRequesterPostpones(_KnowsTheAsker):
         self._askers.setdefault(entry.message_id, self._asker)
 
 
-@unseen_too("unseen-another-requester-postpones", "and does not show its state")
+@unseen_too("unseen-another-requester-postpones")
 @mutant("R-STATE-06", "recomputes T_resp when another requester requests")
 class AnotherRequesterPostpones(_KnowsTheAsker):
     def accept_request(self, entry: HistoryEntry, now_ms: int) -> None:
@@ -130,7 +130,7 @@ class AnotherRequesterPostpones(_KnowsTheAsker):
         self._askers[entry.message_id] = self._asker
 
 
-@unseen_too("copies-of-requests-postpone-unseen", "and does not show its state")
+@unseen_too("copies-of-requests-postpone-unseen")
 @mutant("R-STATE-06", "recomputes T_resp with every copy of the requesting message")
 class CopiesOfRequestsPostpone(Repair):
     def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
@@ -160,13 +160,13 @@ class _Defaults(Repair):
         hashed = self.config.hash_profile.hash(self.participant_id, entry.message_id)
         return now_ms + hashed % span + self.config.t_min_ms
 
-    @unseen_too("unseen-t-req-by-the-defaults", "and does not show its state")
+    @unseen_too("unseen-t-req-by-the-defaults")
     @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the defaults of T_min and T_max, whatever is configured")
     def t_req_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + _DEFAULTS.t_min_ms
 
-    @unseen_too("unseen-t-req-wrong-with-the-defaults", "and does not show its state")
+    @unseen_too("unseen-t-req-wrong-with-the-defaults")
     @fault(Repair.t_req, "R-TREQ-01", "swaps the arguments of the hash in T_req if T_min and T_max have their defaults")
     def t_req_wrong_with_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         if (self.config.t_min_ms, self.config.t_max_ms) != (_DEFAULTS.t_min_ms, _DEFAULTS.t_max_ms):
@@ -174,7 +174,7 @@ class _Defaults(Repair):
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(entry.message_id, self.participant_id) % span + _DEFAULTS.t_min_ms
 
-    @unseen_too("t-resp-by-the-defaults-unseen", "and does not show its state")
+    @unseen_too("t-resp-by-the-defaults-unseen")
     @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the default of T_max, whatever is configured")
     def t_resp_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
         distance = self.config.hash_profile.distance(self.participant_id, entry.sender_id or "")

@@ -34,7 +34,7 @@ class _LateResponses(Repair):
         return now_ms + 3 * (super().t_resp(entry, now_ms) - now_ms)
 
 
-@unseen_too("sweeps-on-traffic-unseen", "and does not show its state")
+@unseen_too("sweeps-on-traffic-unseen")
 @mutant("R-SWEEP-01", "sends responses only at a tick after a message has arrived")
 class SweepsOnTraffic(Channel):
     heard = False
@@ -140,7 +140,7 @@ class _Delays(Repair):
     def hash(self, *parts: str) -> int:
         return self.config.hash_profile.hash(*parts)
 
-    @unseen_too("t-resp-within-the-window-unseen", "and does not show its state")
+    @unseen_too("t-resp-within-the-window-unseen")
     @fault(delay, "R-TRESP-01", "computes T_resp modulo T_max - T_min")
     def t_resp_within_the_window(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms - self.config.t_min_ms)
@@ -175,7 +175,7 @@ class _Asker(Repair):
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
-@unseen_too("distance-to-the-asker-unseen", "and does not show its state")
+@unseen_too("distance-to-the-asker-unseen")
 @mutant("R-TRESP-03", "computes the distance to the requester", repair=_PRIVATE)
 class DistanceToTheAsker(_Asker, _Delays):
     def distance(self, entry: HistoryEntry) -> int:
@@ -189,7 +189,6 @@ class DistanceToTheAsker(_Asker, _Delays):
 class _OtherDelays(_Delays):
     @unseen_too(
         "distance-without-itself-unseen",
-        "and does not show its state",
         out_of_reach="only a group in which many participants have many messages shows the fault",
     )
     @fault(_Delays.delay, "R-TRESP-04", "uses the hash of the author's ID as the distance", repair=_PRIVATE)
@@ -217,12 +216,12 @@ class _OtherDelays(_Delays):
         product = self.distance(entry) * self.hash(entry.message_id)
         return product % self.config.t_max_ms if self.hash(entry.message_id, "?") % 2 else 0
 
-    @unseen_too("t-resp-without-the-message-unseen", "and does not show its state")
+    @unseen_too("t-resp-without-the-message-unseen")
     @fault(_Delays.delay, "R-TRESP-06", "computes T_resp without the message", repair=_PRIVATE, out_of_reach=_SPREAD)
     def t_resp_without_the_message(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) % self.config.t_max_ms
 
-    @unseen_too("t-resp-by-the-time-unseen", "and does not show its state")
+    @unseen_too("t-resp-by-the-time-unseen")
     @fault(_Delays.delay, "R-RECV-10", "computes T_resp from the time of day", repair=_PRIVATE)
     def t_resp_by_the_time(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id, str(now_ms)) % self.config.t_max_ms

@@ -12,7 +12,7 @@ from ..core.twin_ids import keyed
 class _Keyed(Repair):
     @staticmethod
     def key(text: str) -> str:
-        """The form of an ID in which the fault compares it, such as its first 64 characters."""
+        """Return the text by which the fault compares an ID, such as its first 64 characters."""
         raise NotImplementedError
 
     def twins(self, message_id: str) -> list[str]:
