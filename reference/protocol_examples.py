@@ -117,7 +117,7 @@ def of_clearskies(vectors: Path) -> Iterator[Exchange]:
 def _exchange(handle: Callable[[Any], Any], number: int, request: pb.Request | cs.Request) -> Exchange:
     request.id = number
     reply = handle(request)
-    if reply.HasField("rejected"):  # the reason may come from a library and change
+    if reply.HasField("rejected"):  # the reason may come from a library, which can change it
         reply.rejected.reason = "not an SDS message" if isinstance(request, pb.Request) else "no such record"
     command, answer = request.WhichOneof("command"), reply.WhichOneof("answer")
     return command or "", answer or "", _line(request), _line(reply)

@@ -62,7 +62,7 @@ class SchemaComplaint:
 
 
 class Validator(Listener):
-    """Listens to links and collects complaints."""
+    """Checks the messages of the links that it listens to, and collects a SchemaComplaint for each violation."""
 
     def __init__(self, language: Language, framing: Framing) -> None:
         self.framing = framing

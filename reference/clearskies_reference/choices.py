@@ -290,7 +290,7 @@ class EndsAnswersWithUnknownType(Peer):
 
 
 class AsksWithZeros(Peer):
-    """Request revision zero of unknown peers. The model omits them, which is allowed, too."""
+    """Names linked peers of which it knows no revision in its requests, with the revision 0. The model omits them."""
 
     def request_body(self) -> bytes:
         return get_updates_body({link.peer_id: 0 for link in self.links.values()} | self.known())
@@ -304,7 +304,7 @@ class AsksWithoutItself(Peer):
 
 
 class ReordersEqualRevisions(Peer):
-    """ "Sorted by the last_updated_rev value": equal values may come in any order (CA-14)."""
+    """Reverses the order of records with equal last_updated_rev: the specification does not order them (CA-14)."""
 
     def missing(self, request: GetUpdates) -> list[StoredRecord]:
         found = super().missing(request)[::-1]

@@ -30,7 +30,7 @@ from .vector_clock import MAX_INTEGER, is_before, is_id
 Draw = Callable[[int], bytes]
 """Returns random bytes. Its argument is the number of bytes."""
 _MARGIN = 1_024
-"""Upper bound on the bytes of a body without key, value and clock, with a reserve for growth."""
+"""Maximum number of bytes of a body without its key, value and vector clock, plus a reserve for a growing clock."""
 
 
 class Database(ABC):
@@ -105,7 +105,7 @@ class Database(ABC):
         return current.record.uuid
 
     def mark_deleted(self, stored: StoredRecord, now_ms: int, effects: Effects) -> None:
-        """Deleted records are tracked "indefinitely": a deletion is a change like any other."""
+        """Store and send a deletion as a change, because deleted records are tracked "indefinitely"."""
         deleted = (stored.record.key, NULL, True)
         self.change(stored, stored.record.uuid, deleted, self.time_of_change(now_ms, [stored]), effects)
 
@@ -363,6 +363,6 @@ class Database(ABC):
 
 
 def _is_large(record: Record) -> bool:
-    """Could the body of the record exceed MAX_BODY_BYTES? Its vector clock can still grow when the record is sent."""
+    """Could the body exceed MAX_BODY_BYTES when the record is sent, which may enlarge its vector clock?"""
     most = 6 * len(record.key) + 4 * len(record.value) + 64 * len(record.vector_clock) + _MARGIN
     return most > MAX_BODY_BYTES and len(update_body(record, writes_deleted_false=True)) + _MARGIN > MAX_BODY_BYTES

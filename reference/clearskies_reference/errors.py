@@ -31,4 +31,4 @@ class UnknownLinkError(ClearSkiesError, KeyError):
 
 
 class StoreError(ClearSkiesError, OSError):
-    """The store cannot be written."""
+    """The store cannot be read or written."""

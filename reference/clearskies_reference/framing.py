@@ -65,7 +65,7 @@ class Parser:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._needed = 1
-        """Number of bytes that are needed to continue."""
+        """Number of bytes that the buffer must contain before parsing can continue."""
         self._before_attachment: Message | None = None
         """A message that is complete except for its attachment."""
         self._skipped = 0

@@ -87,6 +87,6 @@ class LogicalClock:
             self.store.set_clock(merge(clock, {self.peer_id: stored.ticks}))
 
     def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
-        """The number of the next event. A peer that lost its store can find a higher number of its own in ``seen``."""
+        """The peer's own number for the next event: above the stored number and the number in ``seen``."""
         own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
         return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

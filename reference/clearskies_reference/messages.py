@@ -37,12 +37,12 @@ def read(body: bytes) -> Record | GetUpdates | None:
     if kind == GET_UPDATES:
         return GetUpdates(_parse_since(value.get("since")))
     if not isinstance(kind, str):
-        raise MalformedMessageError("a message without a type")
+        raise MalformedMessageError("the message has no type")
     return None
 
 
 def update_body(record: Record, *, writes_deleted_false: bool = False) -> bytes:
-    """The body of a database.update."""
+    """The body of a database.update; with ``writes_deleted_false``, "deleted" is written even if it is false."""
     tail = "" if not (record.deleted or writes_deleted_false) else f',"deleted":{json_text.write(record.deleted)}'
     written = json_text.write
     return (

@@ -126,13 +126,13 @@ class Peer(Database):
         return effects
 
     def disconnect(self, number: int) -> Effects:
-        """A link broke, or the other end closed it. Raises UnknownLinkError."""
+        """Remove a link, which broke or was closed by the other end. Raises UnknownLinkError."""
         effects = Effects()
         self._forget(self._link(number), effects)
         return effects
 
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
-        """Bytes arrive on a link.
+        """Process bytes that arrived on a link.
 
         ``now_ms`` is not used, because updates carry their own times. Raises UnknownLinkError.
 
@@ -215,7 +215,7 @@ class Peer(Database):
                 effects.sent.append(Sent(link.number, Message(self.request_body()).to_wire()))
 
     def request_body(self) -> bytes:
-        """The body of the request for updates."""
+        """The body of a database.get_updates with the highest known revisions of this peer."""
         return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
@@ -263,7 +263,7 @@ class Peer(Database):
         return Message(self.body(stored.record)).to_wire()
 
     def body(self, record: Record) -> bytes:
-        """The body of the update with a record."""
+        """The body of the database.update that sends a record."""
         return update_body(record, writes_deleted_false=self.config.writes_deleted_false)
 
     def signed(self, stored: StoredRecord) -> Message:

@@ -74,9 +74,9 @@ def private_key(pem: str) -> RSAPrivateKey:
     try:
         key = load_pem_private_key(pem.encode(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ConfigurationError("no private key in PEM") from None
+        raise ConfigurationError("the text is not a private key in PEM") from None
     if not isinstance(key, RSAPrivateKey) or key.key_size != KEY_BITS:
-        raise ConfigurationError(f"a private key that is not RSA of {KEY_BITS} bits")
+        raise ConfigurationError(f"the private key is not an RSA key of {KEY_BITS} bits")
     return key
 
 
@@ -86,7 +86,7 @@ def public_key(pem: str) -> RSAPublicKey:
     try:
         key = load_pem_public_key(pem.encode())
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ConfigurationError("no public key in PEM") from None
+        raise ConfigurationError("the text is not a public key in PEM") from None
     if not isinstance(key, RSAPublicKey) or key.key_size != KEY_BITS:
-        raise ConfigurationError(f"a public key that is not RSA of {KEY_BITS} bits")
+        raise ConfigurationError(f"the public key is not an RSA key of {KEY_BITS} bits")
     return key

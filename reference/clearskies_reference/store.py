@@ -21,7 +21,7 @@ class Store(ABC):
     revision: int
     """The peer's own revision counter, including changes that are not committed yet."""
     known: dict[str, int]
-    """The highest known revision by peer, "separately" (CA-11). Only ``learn`` may change it."""
+    """The highest known revision of each peer (CA-11). Only ``learn`` may change the mapping."""
     clock: VectorClock
     """The logical clock that all records of the peer share (CA-7); empty if each record has its own. Only ``set_clock``
     may change it."""

@@ -10,7 +10,7 @@ MAX_INTEGER = (1 << 64) - 1
 """The largest "64-bit integer", for clock numbers and revisions. Read as unsigned, because the specification mentions
 no sign."""
 MAX_MEMBERS = 8_192
-"""Maximum number of members of a received clock. A club "may have hundreds or thousands of peers"."""
+"""Maximum number of members of a received clock: a club "may have hundreds or thousands of peers"."""
 
 VectorClock = Mapping[str, int]
 """Numbers by peer ID. "At first all values are zero": an absent peer has 0. No clock is changed in place."""
@@ -25,7 +25,7 @@ def is_before(one: VectorClock, other: VectorClock) -> bool:
 
 
 def merge(one: VectorClock, other: VectorClock) -> VectorClock:
-    """Rule: "Updates each member to be the max of" the two clocks."""
+    """Return a clock that has, for each peer, the larger number of the two clocks."""
     out = dict(one)
     for peer_id, number in other.items():
         if number > out.get(peer_id, 0):
@@ -34,7 +34,7 @@ def merge(one: VectorClock, other: VectorClock) -> VectorClock:
 
 
 def with_number(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
-    """``clock`` with ``number`` for ``peer_id``."""
+    """Return a copy of ``clock`` in which ``peer_id`` has ``number``."""
     return {**clock, peer_id: number}
 
 

@@ -55,7 +55,7 @@ class RollingBloomFilter:
 
 
 def build_filter(profile: BloomProfile, parameters: BloomParameters, message_ids: Iterable[str]) -> bytes:
-    """The ``bloom_filter`` bytes over exactly ``message_ids``."""
+    """The ``bloom_filter`` bytes of a filter that contains exactly ``message_ids``."""
     bits = bytearray(parameters.byte_length)
     locate = profile.locator(parameters)
     for message_id in message_ids:

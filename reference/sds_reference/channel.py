@@ -181,7 +181,7 @@ class Channel(Sender):
         return None
 
     def count_filter_hit(self, entry: OutgoingEntry, effects: Effects, now_ms: int) -> None:
-        """Handle an own message whose ID was in a received filter."""
+        """Mark an own message, whose ID a received filter contains, as possibly acknowledged or acknowledged."""
         entry.filter_hits += 1
         threshold = self.config.possible_ack_threshold
         if threshold is not None and entry.filter_hits >= threshold:
@@ -261,7 +261,7 @@ class Channel(Sender):
         return entry.wire
 
     def schedule_resend(self, entry: OutgoingEntry, now_ms: int) -> None:
-        """Rule: "Distinct resend periods for unacknowledged and possibly acknowledged messages"."""
+        """Set the next resend time: "distinct resend periods for unacknowledged and possibly acknowledged messages"."""
         period = (
             self.config.resend_unacknowledged_ms
             if entry.state is AckState.UNACKNOWLEDGED

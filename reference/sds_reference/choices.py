@@ -495,7 +495,7 @@ class RefusesAbove63Bits(Channel):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if (message.lamport_timestamp or 0) > MAX_LAMPORT >> 1:
-            raise MalformedMessageError("a Lamport timestamp beyond 2^63-1")
+            raise MalformedMessageError("the Lamport timestamp is beyond 2^63-1")
 
     def next_lamport(self, now_ms: int) -> int:
         if self.clock.value >= MAX_LAMPORT >> 1:

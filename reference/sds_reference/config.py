@@ -137,7 +137,6 @@ class Config:
     sds_r: bool = False
     """Use the optional extension "SDS Repair (SDS-R)"."""
     repair: RepairConfig = field(default_factory=RepairConfig)
-    """Settings of SDS-R, if it is used."""
 
     creates_channels: bool = False
     """Join the unknown channel of a message that arrives, instead of ignoring the message (AMB-48)."""

@@ -62,7 +62,6 @@ MURMUR3_32_NIM = HashProfile(
 HASH_PROFILES: dict[str, HashProfile] = {
     profile.name: profile for profile in (SHA256_BE64, FARMHASH64_NIM, MURMUR3_32_NIM)
 }
-"""The known profiles by name."""
 
 
 def hash_profile(name: str) -> HashProfile:

@@ -78,7 +78,7 @@ class Participant:
         channel = self.channels.get(message.channel_id)
         if channel is None:
             if not message.channel_id:
-                raise MalformedMessageError("a message without channel_id")
+                raise MalformedMessageError("the message has no channel_id")
             if not self.config.creates_channels:
                 return Effects()
             self.join(message.channel_id, now_ms)

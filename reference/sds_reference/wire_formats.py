@@ -39,7 +39,7 @@ def is_text(content: bytes) -> bool:
 
 def _encode_forum(message: Message) -> bytes:
     if not is_text(message.content or b""):
-        raise MalformedMessageError("content is not UTF-8 text, and the field is a string")
+        raise MalformedMessageError("the content is not UTF-8 text, but its field is a string")
     return forum_pb.Message(
         sender_id=message.sender_id,
         message_id=message.message_id,

@@ -76,8 +76,8 @@ _LONG = frozenset((FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64
 # ---- Reading -----------------------------------------------------------------------------------------------------
 
 _Read = Callable[[Any, list[int]], Any]
-"""Converts a JSON value to a value for the constructor of a message. Increases the last element of the list, a counter,
-by the number of fields in the JSON value."""
+"""Converts a JSON value to a value for the constructor of a message. The last element of the list is a counter: it is
+increased by the number of fields in the JSON value."""
 _Known = tuple[str, type, _Read | None, dict[type, _Read | None], int]
 """The name of a field in the constructor, the usual type of its values in JSON, the reader of that type, the reader of
 any type, and the bit of the oneof that the field belongs to, or 0. The reader is None for a value that is used

@@ -20,7 +20,7 @@ MESSAGE_SIZES = (
 )
 """gRPC options of a channel and of a server: frames of the same maximum size as on stdin and stdout."""
 _LONGEST_TOKEN = 4096
-"""Maximum length of a token in characters. Servers accept at most 8 KiB of metadata."""
+"""Maximum number of characters of a token, because servers accept at most 8 KiB of metadata."""
 
 
 def authorization(token: str) -> tuple[tuple[str, str], ...]:

@@ -27,7 +27,7 @@ def test_the_example_of_the_module_runs() -> None:
         (lambda alice: alice.send_ephemeral("c", b""), "an ephemeral message carries only content"),
         (lambda alice: alice.receive(b"\xff", T), "not an SDS message"),
         (lambda alice: alice.receive(content("", payload=b"x"), T), "the content message has no message_id"),
-        (lambda alice: alice.receive(content("y", channel=""), T), "a message without channel_id"),
+        (lambda alice: alice.receive(content("y", channel=""), T), "the message has no channel_id"),
         (
             lambda alice: alice.receive(content("y", at=T + 1_001), T),
             f"{T + 1_001} is more than 1000 ms ahead of now_ms",

@@ -91,8 +91,6 @@ class _Authority(Peer):
 
 
 class _VerifiesSomeSignatures(Peer):
-    """Verifies the signatures of some updates only."""
-
     _trusts = False
 
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:

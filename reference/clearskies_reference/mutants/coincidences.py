@@ -336,8 +336,6 @@ class _Relays(Peer):
 
 
 class _RelaysKnownUpdates(KnowsRestarts):
-    """Relays some known updates again."""
-
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self.recent: list[tuple[str, Version]] = []
@@ -638,7 +636,7 @@ class _ForgetsThese(_ForgetsDeletions):
         return super().forgets(current, incoming) and current.record.uuid in self.gone
 
     def forget(self, applies: Callable[[Record], bool] = lambda record: True) -> None:
-        """Forget the deleted records to which a condition applies."""
+        """Forget the deleted records for which ``applies`` returns True."""
         self.gone |= {k.record.uuid for k in self.store if k.record.deleted and applies(k.record)}
 
 

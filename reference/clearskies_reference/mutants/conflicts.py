@@ -32,7 +32,7 @@ class _Keys(Peer):
         super().refuse_unauthorised(link, update, message)  # type: ignore[arg-type]
         rival = None if update.deleted else self.store.leader(update.key)
         if rival is not None and rival.record.uuid != update.uuid:
-            raise MalformedMessageError("the key is taken")
+            raise MalformedMessageError("another record has this key")
 
     @fault(Peer.as_shown, "38", "hides both of two records with the same key")
     def hides_records_with_the_same_key(self, stored: StoredRecord) -> Record:

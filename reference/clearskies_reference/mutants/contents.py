@@ -129,7 +129,7 @@ class _WrittenContents(Peer):
     @fault(Peer.write, "02", "refuses to write a value of more than ten levels")
     def writes_ten_levels(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         if json_text.collapse(value.encode())[1] > 10:
-            raise RefusedWriteError("the value is too deep")
+            raise RefusedWriteError("the value is nested too deep")
         return super().write(key, value, now_ms, uuid, effects)
 
     @fault(Peer.write, "07", "writes objects without the members that are null")
@@ -143,7 +143,7 @@ class _WrittenContents(Peer):
 
 
 class _MisreadsContents(Peer):
-    """Reads some values or keys as other values or keys."""
+    """Replaces some values or keys that it reads, in updates and in writes."""
 
     def value_of(self, value: Any) -> Any:
         """Return the value that is stored for ``value``. It is called for the elements of a list or object first."""
@@ -336,21 +336,21 @@ class _Reading(Peer):
     def refuses_unknown_members(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and len(json.loads(body)) > 9:
-            raise MalformedMessageError("an update with an unknown member")
+            raise MalformedMessageError("the update has an unknown member")
         return said
 
     @fault(Peer.read_body, "31", "refuses requests with unknown members")
     def refuses_unknown_members_of_requests(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, GetUpdates) and len(json.loads(body)) > 2:
-            raise MalformedMessageError("a request with an unknown member")
+            raise MalformedMessageError("the request has an unknown member")
         return said
 
     @fault(Peer.read_body, "02", "refuses deletions without a value")
     def refuses_deletions_without_value(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and "value" not in json.loads(body):
-            raise MalformedMessageError("an update without a value")
+            raise MalformedMessageError("the update has no value")
         return said
 
     @fault(Peer.read_body, "13", "treats a deletion with a value as a change")
@@ -363,13 +363,13 @@ class _Reading(Peer):
     def refuses_zeros(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and 0 in json.loads(body)["vector_clock"].values():
-            raise MalformedMessageError("a vector clock with a zero")
+            raise MalformedMessageError("the vector clock contains a zero")
         return said
 
     @fault(Peer.read_body, "02", "refuses bodies of more than a mebibyte")
     def reads_a_mebibyte(self, body: bytes) -> Record | GetUpdates | None:
         if len(body) > 1 << 20:
-            raise MalformedMessageError("a body that is too large")
+            raise MalformedMessageError("the body is too large")
         return super().read_body(body)
 
     @fault(Peer.receive, "02", "refuses updates whose update_time is more than a year ahead of its clock")
@@ -381,14 +381,14 @@ class _Reading(Peer):
 
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if self._latest is not None and incoming.update_time.seconds > self._latest:
-            raise MalformedMessageError("a time in the future")
+            raise MalformedMessageError("the update_time is in the future")
         super().apply_update(incoming, signed, source, effects)
 
     @fault(Peer.read_body, "11", "refuses times with an offset")
     def refuses_times_with_offset(self, body: bytes) -> Record | GetUpdates | None:
         said = super().read_body(body)
         if isinstance(said, Record) and not said.update_time.text.endswith("Z"):
-            raise MalformedMessageError("a time that is not in UTC")
+            raise MalformedMessageError("the update_time is not in UTC")
         return said
 
     @fault(Peer.read_body, "54", "ignores the offset of a time")

@@ -94,8 +94,6 @@ class CountsForTheLastWriter(LogicalClock):
 
 
 class _ForgetsSomeDeletions(_ForgetsDeletions):
-    """Forgets some of its deleted records."""
-
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         self.gone: set[str] = set()
@@ -211,7 +209,7 @@ class _Links(Peer):
         if self.read_type(message):
             super().process_message(link, message, effects)
         else:
-            self.close_link(link, "a message of an unknown type", effects)
+            self.close_link(link, "a message has an unknown type", effects)
 
     @fault(Peer.process_message, "02", "ignores everything after a message of an unknown type")
     def stops_at_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
@@ -555,4 +553,4 @@ class ClosesAfterEachMessage(Peer):
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
         super().handle(link, message, effects)
         if link.number in self.links:
-            self.close_link(link, "enough", effects)
+            self.close_link(link, "a message has arrived", effects)

@@ -67,7 +67,7 @@ class _Levels(Peer):
 
     @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
     def refuses_all(self, link: Link, update: Record, message: Message) -> None:
-        raise MalformedMessageError("no")
+        raise MalformedMessageError("this peer refuses the update")
 
     @fault(Peer.refuse_unauthorised, "03", "accepts changes that a read-only peer has made itself")
     def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
@@ -153,7 +153,7 @@ class LetsReadersRename(LetsReadersWrite):
 
 
 def _as_double(number: int) -> int:
-    """Convert 64 bits to a double and back; the largest value stays, as in a saturating conversion."""
+    """Convert an unsigned 64-bit integer to a double and back. A result above 2^64-1 becomes 2^64-1."""
     return min(int(float(number)), 2**64 - 1)
 
 
@@ -305,13 +305,13 @@ class _Records(Peer):
     def refuses_times_without_fraction(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." not in update.update_time.text:
-            raise MalformedMessageError("a time without milliseconds")
+            raise MalformedMessageError("the update_time has no milliseconds")
 
     @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has a fraction")
     def refuses_times_with_fraction(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." in update.update_time.text:
-            raise MalformedMessageError("a time with a fraction")
+            raise MalformedMessageError("the update_time has a fraction")
 
     @fault(Peer.make_stored_record, "25", "stores revisions of others as doubles")
     def keeps_revisions_as_doubles(
@@ -378,13 +378,13 @@ class _Signing(Peer):
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
-            raise MalformedMessageError("an update without a signature")
+            raise MalformedMessageError("the update has no signature")
 
     @fault(Peer.refuse_unauthorised, "17", "ignores signed updates as a read-write peer")
     def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
-            raise MalformedMessageError("an update with a signature")
+            raise MalformedMessageError("the update has a signature")
 
 
 @mutant("13", 'treats a record as deleted if it has the member "deleted", even if that is false')

@@ -70,8 +70,6 @@ class _MiscountsWhatComesBack(Peer):
 
 
 class _MisreadsAfterRestart(Peer):
-    """Misreads its stored records after a restart."""
-
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
         for stored in list(self.store):
@@ -83,7 +81,7 @@ class _MisreadsAfterRestart(Peer):
         return stored
 
     def start(self) -> None:
-        """Run additional steps at each start."""
+        """Subclasses override this method to act at each start of the peer."""
 
 
 def _kept_with(stored: StoredRecord, **fields: Any) -> StoredRecord:

@@ -123,7 +123,7 @@ class PrefersUnsentChanges(Peer):
 
 
 class _OrdersOtherwise(Peer):
-    """Orders the records with one key by something else than the time of their last change."""
+    """Orders the records with one key by a wrong criterion, not by the time of their last change."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

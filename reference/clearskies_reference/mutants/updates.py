@@ -386,7 +386,7 @@ class _Answering(Peer):
     def closes_link_without_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         if not self.missing(request):
-            self.close_link(link, "nothing to send", effects)
+            self.close_link(link, "the peer has no updates to send", effects)
 
     @fault(Peer.answer, "35", "answers requests, but sends no later updates")
     def answers_once(self, link: Link, request: GetUpdates, effects: Effects) -> None:

@@ -34,7 +34,7 @@ _SAME = (
 )
 """Settings that have the same name in the model and in the testee protocol."""
 _OFF_IS_0 = ("resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "possible_ack_threshold")
-"""Settings that 0 disables in the testee protocol and None in the model."""
+"""Settings that are disabled by 0 in the testee protocol, and by None in the model."""
 _REPAIR = ("t_min_ms", "t_max_ms", "num_response_groups")
 
 
@@ -66,7 +66,7 @@ def _add_event(out: pb.Effects, event: Event) -> None:
 
 
 def state_to_pb(channel: Channel, filter_ids: list[str]) -> pb.State:
-    """All state that Observe returns."""
+    """The state of a channel, for the reply to Observe. ``filter_ids`` are looked up in the filter."""
     return pb.State(
         lamport_timestamp=channel.clock.value,
         log=pb.Log(

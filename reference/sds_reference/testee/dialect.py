@@ -21,7 +21,7 @@ from ..wire_fields import WireField, join, split
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
 _OUT_OF_THE_WAY = 100_000
 _LONGEST_REASON = 300
-"""Maximum length of the reason of an error in characters. A reason quotes the file, which may have very long values."""
+"""Maximum number of characters of the reason of an error. A reason can quote values of the file, however long."""
 
 
 @dataclass(frozen=True)

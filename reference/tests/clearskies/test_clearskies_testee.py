@@ -82,7 +82,7 @@ def driver(**more: Any) -> Driver:
         ({"access_level": 0}, "access level"),
         ({"keys": pb.Keys(read_write_private="x")}, "PEM"),
         ({"keys": pb.Keys(read_write_public="x")}, "PEM"),
-        ({"access_level": READER}, "does not have the private key"),
+        ({"access_level": READER}, "must not have the private key"),
         ({"store": "/dev/null/x"}, "unable to open"),
         ({"configuration": pb.Configuration.FromString(b"\x08\x09")}, "no resolution"),
     ],

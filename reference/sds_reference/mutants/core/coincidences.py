@@ -111,8 +111,6 @@ class _Buffering(Channel):
 
 
 class _SkipsResends(Channel):
-    """Omits the resends of some messages."""
-
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         raise NotImplementedError
 

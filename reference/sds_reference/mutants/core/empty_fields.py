@@ -38,7 +38,7 @@ class _Hints(Channel):
     def refuses_empty_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if kind is Kind.CONTENT and _without_empty_hints(message) != message:
-            raise MalformedMessageError("an empty retrieval hint")
+            raise MalformedMessageError("a retrieval hint is empty")
 
     @fault(Channel.insert_into_log, "MSG-11", "keeps only the first 64 bytes of a retrieval hint")
     def cuts_hints(self, message: Message, retrieval_hint: bytes | None) -> None:
@@ -61,7 +61,7 @@ class _Hints(Channel):
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
         if retrieval_hint == b"":
-            raise MalformedMessageError("an empty retrieval hint")
+            raise MalformedMessageError("a retrieval hint is empty")
         return super().receive(message, now_ms, retrieval_hint)
 
 

@@ -77,7 +77,7 @@ class _Refusing(Channel):
     def refuse_if(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if refused and message.bloom_filter is not None:
-            raise MalformedMessageError("not a bloom filter")
+            raise MalformedMessageError("the bytes are not a bloom filter")
 
     @fault(Channel.refuse_unusable, "RECV-07", "rejects messages with an empty filter")
     def refuses_empty_filters(self, message: Message, kind: Kind, now_ms: int) -> None:

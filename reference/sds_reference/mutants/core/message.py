@@ -147,13 +147,13 @@ class _Presence(Channel):
 
     @fault(Channel.receive_ephemeral, "MSG-18", "rejects messages without a Lamport timestamp")
     def refuses_ephemerals(self, message: Message, effects: Effects) -> None:
-        raise MalformedMessageError("no Lamport timestamp")
+        raise MalformedMessageError("the message has no Lamport timestamp")
 
     @fault(Channel.refuse_unusable, "MSG-19", "rejects sync messages whose content is present and empty")
     def refuses_empty_content(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if message.content == b"":
-            raise MalformedMessageError("empty content")
+            raise MalformedMessageError("the content is empty")
 
     @fault(Channel.send_ephemeral, "MSG-20", "trims the content of ephemeral messages")
     def trimmed_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
@@ -228,7 +228,7 @@ class _FurtherFields(Channel):
     def refuses_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if any(entry.retrieval_hint is not None for entry in message.causal_history):
-            raise MalformedMessageError("a history entry with a retrieval hint")
+            raise MalformedMessageError("a history entry has a retrieval hint")
 
     @fault(Channel.receive, "MSG-05", "treats a Lamport timestamp of 0 as unset")
     def zero_is_unset(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:

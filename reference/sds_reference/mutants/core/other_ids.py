@@ -1,4 +1,4 @@
-"""Faults that confuse IDs, entries or contents."""
+"""Faults that take an unusual ID, history entry or content for another one."""
 
 from __future__ import annotations
 

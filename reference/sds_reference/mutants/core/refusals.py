@@ -24,7 +24,7 @@ _PRIVATE = {1: 7, 2: 1, 3: 4, 10: 2, 11: 3, 12: 6, 13: 13, 20: 5}
 class _Refusing(Channel):
     def refuse_if(self, message: Message, now_ms: int, retrieval_hint: bytes | None, refused: bool) -> Effects:
         if refused and not self.is_own(message):
-            raise MalformedMessageError(f"{message.kind.value} messages of this kind are not accepted")
+            raise MalformedMessageError(f"this {message.kind.value} message is not accepted")
         return super().receive(message, now_ms, retrieval_hint)
 
     def drop_if(self, message: Message, now_ms: int, retrieval_hint: bytes | None, dropped: bool) -> Effects:
@@ -111,7 +111,7 @@ class _Refusing(Channel):
 @mutant("RECV-07", "rejects all messages of others")
 class RefusesEverything(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        raise MalformedMessageError("no")
+        raise MalformedMessageError("this participant rejects all messages of others")
 
 
 @mutant("RECV-07", "drops all messages of others")

@@ -153,7 +153,7 @@ class SetsThreeTimesTheBits(RollingBloomFilter):
 
 def _of_a_part(part: slice, which: str) -> None:
     def hash_of(text: str) -> int:
-        message_id = text.removesuffix(" b")  # the suffix that double hashing appends
+        message_id = text.removesuffix(" b")  # double hashing appends this suffix to the ID
         return WAKU_SDS_JS.hash(message_id[part] + text[len(message_id) :])
 
     name = f"filters-{which.replace(' ', '-')}-characters"

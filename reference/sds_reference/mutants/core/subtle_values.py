@@ -74,7 +74,7 @@ class _LargeAndLong(Channel):
     @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits for dependencies")
     def silent_while_waiting(self, now_ms: int) -> int:
         if len(self.incoming):
-            raise RefusedSendError("a message waits")
+            raise RefusedSendError("a message waits for its dependencies")
         return super().next_lamport(now_ms)
 
     @fault(Channel.sweep_incoming, "RECV-05", "delivers messages that have waited for an hour")

@@ -275,8 +275,6 @@ class AnswersItself(Channel):
 
 @register_faults
 class _AltersResponses(Repair):
-    """Answers with a changed message."""
-
     def altered(self, message: Message) -> Message:
         raise NotImplementedError
 
