@@ -138,9 +138,9 @@ VARIANTS = {
         _with_peer(
             choices.ReordersEqualRevisions,
             "reorders-equal-revisions",
-            "sends records with equal revisions in another order",
+            "sends records with equal revisions in reverse order",
         ),
-        _with_peer(choices.ShowsRecordsInReverse, "shows-records-in-reverse", "shows its records in another order"),
+        _with_peer(choices.ShowsRecordsInReverse, "shows-records-in-reverse", "shows its records in reverse order"),
         _with_peer(choices.IgnoresIdenticalWrites, "ignores-identical-writes", "ignores writes of an unchanged value"),
         _with_peer(choices.RefusesTakenUuids, "refuses-taken-uuids", "refuses to write with a uuid in use"),
         _with_peer(

@@ -505,7 +505,7 @@ _OF_THE_PROPOSAL = (
     _of_proposal_with_channel(
         proposal_choices.IncreasesOnReception,
         "increases-on-reception",
-        "increases its timestamp when it receives a message as well",
+        "increases its timestamp also when it receives a message",
     ),
     _of_proposal_with_channel(
         proposal_choices.ForgetsItsSyncs, "forgets-its-syncs", "does not log its own sync messages"

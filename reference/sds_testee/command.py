@@ -32,7 +32,11 @@ def add_transport_options(out: argparse.ArgumentParser) -> None:
         help=f"serve over gRPC at HOST:PORT or unix:PATH instead (default: {ADDRESS_VARIABLE}, if that is set)",
     )
     out.add_argument(
-        "--grpc-tls", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="speak TLS with these two PEM files"
+        "--grpc-tls",
+        nargs=2,
+        type=Path,
+        metavar=("CERTIFICATE", "KEY"),
+        help="use TLS with a certificate and its private key, two PEM files",
     )
     out.add_argument(
         "--grpc-token-file",
@@ -53,7 +57,7 @@ def add_choices(out: argparse.ArgumentParser) -> None:
     )
     which = out.add_mutually_exclusive_group()
     which.add_argument("--mutant", metavar="NAME", help="run with the fault of a mutant; NAME+NAME joins mutants")
-    which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
+    which.add_argument("--variant", metavar="NAME", help="run a legal variant of the model")
     which.add_argument("--list", action="store_true", help="list mutants and variants, and exit")
 
 
@@ -103,9 +107,7 @@ def serve_as_asked(
         except (OSError, ValueError) as error:
             parsing.error(str(error))
         except ImportError as missing:
-            parsing.error(
-                f"--grpc needs the package {missing.name}, which is not installed: type `{install_extra('grpc')}`"
-            )
+            parsing.error(f"--grpc needs gRPC, but {missing.name} is not installed: type `{install_extra('grpc')}`")
         return 0
     try:
         serve(conversation(), protocol.Request, protocol.Reply, Framing(arguments.framing))

@@ -56,7 +56,7 @@ class _Records(Peer):
             incoming = replace(incoming, value=json.dumps(before | value))
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "07", "keeps the old value of a record that arrives with another key")
+    @fault(Peer.apply_update, "07", "keeps the old value of a record that arrives with a new key")
     def keeps_values_of_the_renamed(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:
@@ -129,7 +129,7 @@ class _Signatures(Peer):
         return not message.signature or super().is_genuine(message)
 
 
-@mutant("16", "accepts unsigned changes of known records as a read-only peer")
+@mutant("16", "as a read-only peer, accepts unsigned changes of known records")
 class ReaderTakesUnsignedChanges(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         known = not self.writes and self.store.get(update.uuid) is not None

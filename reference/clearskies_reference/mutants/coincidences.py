@@ -59,7 +59,7 @@ class _IgnoredUpdates(_IgnoresSome):
     def ignores_deletions_of_hidden_records(self, current: StoredRecord | None, incoming: Record) -> bool:
         return incoming.deleted and self.is_hidden(current)
 
-    @fault(_IgnoresSome.ignores, "02", "ignores deletions of unknown records as a read-only peer")
+    @fault(_IgnoresSome.ignores, "02", "as a read-only peer, ignores deletions of unknown records")
     def reader_ignores_deletions_of_unknown_records(self, current: StoredRecord | None, incoming: Record) -> bool:
         return current is None and incoming.deleted and not self.writes
 
@@ -374,7 +374,7 @@ class _RelaysAgain(_RelaysKnownUpdates):
         return incoming.last_updated_by == self.peer_id
 
 
-@mutant("05", "relays nothing after a restart as a read-only peer")
+@mutant("05", "as a read-only peer, relays nothing after a restart")
 class ReaderRelaysNothingAfterARestart(KnowsRestarts):
     def send_to_subscribers(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes or not self.was_restarted:
@@ -808,11 +808,11 @@ class _TakesUnsigned(KnowsRestarts):
 
 @register_faults
 class _Unsigned(_TakesUnsigned):
-    @fault(_TakesUnsigned.takes, "16", "accepts unsigned updates after a restart as a read-only peer")
+    @fault(_TakesUnsigned.takes, "16", "as a read-only peer, accepts unsigned updates after a restart")
     def reader_takes_unsigned_after_a_restart(self, link: Link, update: Record) -> bool:
         return self.was_restarted and not self.writes and link.level is AccessLevel.READ_WRITE
 
-    @fault(_TakesUnsigned.takes, "16", "accepts unsigned deletions of unknown records as a read-only peer")
+    @fault(_TakesUnsigned.takes, "16", "as a read-only peer, accepts unsigned deletions of unknown records")
     def reader_takes_unsigned_deletions(self, link: Link, update: Record) -> bool:
         unknown = update.deleted and self.store.get(update.uuid) is None
         return unknown and not self.writes and link.level is AccessLevel.READ_WRITE
@@ -839,13 +839,13 @@ class _Originals(Peer):
     def verifies_known_members(self, message: Message) -> bool:
         return super().is_genuine(_rewrite(message))
 
-    @fault(Peer.to_wire, "18", "relays signed messages without their unknown members as a read-only peer")
+    @fault(Peer.to_wire, "18", "as a read-only peer, relays signed messages without their unknown members")
     def repeats_known_members(self, stored: StoredRecord, link: Link) -> bytes:
         if not self.writes and stored.signed is not None:
             stored = replace(stored, signed=_rewrite(stored.signed))
         return super().to_wire(stored, link)
 
-    @fault(Peer.to_wire, "18", "relays 1.0 as 1 as a read-only peer")
+    @fault(Peer.to_wire, "18", "as a read-only peer, relays 1.0 as 1")
     def repeats_whole_numbers(self, stored: StoredRecord, link: Link) -> bytes:
         if not self.writes and stored.signed is not None:
             body = re.sub(rb"(?<=\d)\.0(?=[],}])", b"", stored.signed.body)

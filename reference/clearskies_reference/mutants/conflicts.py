@@ -416,7 +416,7 @@ class DecidesKeysByUuid(Peer):
         self.write_resolution(loser.record.uuid, (loser.record.key, "null", True), loser.record, effects)
 
 
-@mutant("49", "replaces its version by an older one that has another key")
+@mutant("49", "replaces its version by an older version that has a different key")
 class TakesOldKeys(Peer):
     def apply_update(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         current = self.store.get(incoming.uuid)
@@ -547,7 +547,9 @@ class NeverAgreesOnTies(Peer):
 
 
 @mutant(
-    "38", "deletes the record of another peer with the same key and the same time", loser_of_key=LoserOfKey.EVERYBODY
+    "38",
+    "deletes a record of another peer that has the key and the update_time of an own record",
+    loser_of_key=LoserOfKey.EVERYBODY,
 )
 class PrefersItsOwnRecordAtTies(Peer):
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:

@@ -519,7 +519,7 @@ class _Losers(Peer):
         _, loser = self.decide(current.record, incoming)
         _put(self, incoming.uuid, value=loser.value)
 
-    @fault(Peer.resolve, "54", "deletes the winner of a conflict if the loser is deleted and has another key")
+    @fault(Peer.resolve, "54", "deletes the winner of a conflict if the loser is deleted and has a different key")
     def winner_takes_deletion_of_loser(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -547,7 +547,7 @@ class KeepsStaleSignatures(Peer):
         self._signatures: dict[tuple[str, str, int], bytes | None] = {}
 
 
-@mutant("18", "relays signatures without base64 padding as a read-only peer")
+@mutant("18", "as a read-only peer, relays signatures without base64 padding")
 class RepeatsUnpaddedSignatures(Peer):
     def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
         if not self.writes and stored.signed is not None and stored.signed.signature is not None:
@@ -574,7 +574,7 @@ class ReaderForgetsWinners(Peer):
             self.store_record(replace(found, signed=None))
 
 
-@mutant("05", "stores unsigned updates without relaying them as a read-only peer")
+@mutant("05", "as a read-only peer, stores unsigned updates without relaying them")
 class ReaderKeepsUnsignedToItself(Peer):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:

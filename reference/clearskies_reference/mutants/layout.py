@@ -95,12 +95,12 @@ class _Levels(Peer):
             self.learn(update)
             raise
 
-    @fault(Peer.send_to_subscribers, "05", "relays nothing as a read-only peer")
+    @fault(Peer.send_to_subscribers, "05", "as a read-only peer, relays nothing")
     def reader_does_not_relay(self, stored: StoredRecord, effects: Effects, source: int | None = None) -> None:
         if self.writes:
             super().send_to_subscribers(stored, effects, source)
 
-    @fault(Peer.missing, "05", "answers requests without records as a read-only peer")
+    @fault(Peer.missing, "05", "as a read-only peer, answers requests without records")
     def reader_does_not_answer(self, request: Any) -> list[StoredRecord]:
         return super().missing(request) if self.writes else []
 
@@ -268,7 +268,7 @@ class _Records(Peer):
         self._latest_uuid += 1
         return f"{self._latest_uuid:032x}"
 
-    @fault(Peer.write, "08", "gives a record a new uuid with each value")
+    @fault(Peer.write, "08", "gives a record a new uuid each time its value changes")
     def new_uuid_for_each_value(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
         current = self.store.leader(key)
         if current is not None and self.writes:
@@ -368,19 +368,19 @@ class _Signing(Peer):
             return Message(self.body(stored.record)).to_wire()
         return super().to_wire(stored, link)
 
-    @fault(Peer.to_wire, "18", "relays signed messages with its own clock of the record as a read-only peer")
+    @fault(Peer.to_wire, "18", "as a read-only peer, relays signed messages with its own vector clock of the record")
     def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: Link) -> bytes:
         if stored.signed is None or self.writes:
             return super().to_wire(stored, link)
         return replace(stored.signed, body=self.body(stored.record) + b" ").to_wire()
 
-    @fault(Peer.refuse_unauthorised, "17", "accepts only signed updates as a read-write peer")
+    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer, accepts only signed updates")
     def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
             raise MalformedMessageError("the update has no signature")
 
-    @fault(Peer.refuse_unauthorised, "17", "ignores signed updates as a read-write peer")
+    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer, ignores signed updates")
     def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
@@ -408,14 +408,14 @@ class PassesOnUnsigned(Peer):
         return Message(self.body(stored.record)).to_wire()
 
 
-@mutant("16", "accepts unsigned updates of read-write peers as a read-only peer")
+@mutant("16", "as a read-only peer, accepts unsigned updates of read-write peers")
 class ReaderTakesUnsigned(PassesOnUnsigned):
     def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 
 
-@mutant("18", "forgets signed messages after a restart as a read-only peer")
+@mutant("18", "as a read-only peer, forgets signed messages after a restart")
 class ForgetsOriginals(Peer):
     _taken: frozenset[str] = frozenset()
 

@@ -44,7 +44,9 @@ class _LaterConflicts(_CountsConflicts):
     def keeps_the_first_outcome(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         return super().decide_again(one, other, number) if number == 1 else (one, other)
 
-    @fault(_CountsConflicts.decide_again, "54", "lets the incoming version win each conflict but the first of a record")
+    @fault(
+        _CountsConflicts.decide_again, "54", "lets the incoming version win all conflicts of a record except the first"
+    )
     def prefers_the_third(self, one: Record, other: Record, number: int) -> tuple[Record, Record]:
         return super().decide_again(one, other, number) if number == 1 else (other, one)
 

@@ -141,7 +141,7 @@ class _Identity(Peer):
         self.delete_by_key(key, now_ms, effects)
         return uuid
 
-    @fault(Peer.change_key, "22", "keeps the record under the old key as well after a rename")
+    @fault(Peer.change_key, "22", "after a rename, keeps the record under its old key in addition to the new key")
     def leaves_the_old_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         value = self.records_with_existing_key(key)[0].record.value
         uuid = super().change_key(key, new_key, now_ms, effects)
@@ -369,7 +369,7 @@ class _Asking(Peer):
     def asks_without_prefix(self) -> bytes:
         return json.dumps({"type": GET_UPDATES.removeprefix("database."), "since": self.known()}).encode()
 
-    @fault(Peer.request_body, "37", "requests updates from one revision too late")
+    @fault(Peer.request_body, "37", "requests updates after revisions that are too large by one")
     def asks_one_revision_too_late(self) -> bytes:
         since = {by: revision + (by != self.peer_id) for by, revision in self.known().items()}
         return json.dumps({"type": GET_UPDATES, "since": since}).encode()
@@ -405,7 +405,7 @@ class _Answering(Peer):
     def answers_by_uuid(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.uuid)
 
-    @fault(Peer.missing, "33", "sends the records of one writer after those of another")
+    @fault(Peer.missing, "33", "sorts the records of an answer by their writers instead of their revisions")
     def answers_writer_by_writer(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.last_updated_by)
 

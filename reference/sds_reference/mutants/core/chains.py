@@ -59,7 +59,7 @@ class _WaitingMessages(Channel):
     @fault(
         Channel.deliver_ready,
         "INSWEEP-04",
-        "delivers messages that wait for an arriving message, and drops messages that wait for these",
+        "delivers messages that wait for an arriving message, but drops messages that wait for the delivered messages",
     )
     def never_delivers_the_second_level(self, effects: Effects) -> None:
         ready = []

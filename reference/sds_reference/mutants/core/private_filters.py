@@ -51,7 +51,7 @@ class _Reviewing(Channel):
     @fault(
         Channel.review_bloom_filter,
         "STATE-12",
-        "with a private filter encoding, looks up only the positions that a too short filter has",
+        "with a private filter encoding, looks up only the bits that exist in a filter that is too short",
         bloom_profile=PRIVATE_FILTER,
     )
     def private_reads_short_filters(self, message: Message, effects: Effects, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Faults that reject or silently drop valid messages. Rejecting a valid message violates the requirement it tests."""
+"""Faults that reject or silently drop valid messages, and so violate the requirements that these messages test."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class _Sweeping(Channel):
 
 mutant(
     "OUTSWEEP-03",
-    "resends possibly acknowledged messages as often as unacknowledged messages, and before these",
+    "resends possibly acknowledged messages as often as unacknowledged messages, and before them",
     name="resends-possible-first",
     resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
 )(PossiblyAcknowledgedFirst)

@@ -293,7 +293,7 @@ add_configured(
 
 @mutant(
     "FORUM-44",
-    "sends a message when two messages have the same Lamport timestamp",
+    "sends a sync message when a content message has the Lamport timestamp of a logged message",
     out_of_reach="the check only reports a note, because the specification states a preference",
 )
 class AnnouncesTies(Channel):
@@ -318,7 +318,7 @@ class _HistoriesAndCopies(Channel):
     def copies_without_a_history(self, entry: OutgoingEntry) -> bytes:
         return super().encode(replace(self.revision.wire.decode(entry.wire), causal_history=()))
 
-    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts only the first bytes of the content")
+    @fault(Channel.rebroadcast, "FORUM-32", "rebroadcasts only the first byte of the content")
     def copies_with_less_content(self, entry: OutgoingEntry) -> bytes:
         message = self.revision.wire.decode(entry.wire)
         return super().encode(replace(message, content=(message.content or b"")[:1]))

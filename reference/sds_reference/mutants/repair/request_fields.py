@@ -250,7 +250,7 @@ class UsesThreeTReqOnly(Repair):
 @register_faults
 class _AnotherTimeEachTime(_OtherHash):
     @unseen_too("unseen-recomputes-t-req-when-missing-again")
-    @fault(_OtherHash.arguments, "R-RECV-06", "computes another T_req each time the same message is missing")
+    @fault(_OtherHash.arguments, "R-RECV-06", "computes a different T_req each time that a message is missing again")
     def recomputes_t_req_when_missing_again(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self.participant_id}{now_ms}", entry.message_id
 

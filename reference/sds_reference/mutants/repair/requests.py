@@ -171,7 +171,11 @@ class _Arrivals(Repair):
         pass
 
     @unseen_too("unseen-requests-until-the-named-sender")
-    @fault(Repair.on_receive, "R-RECV-01", "keeps requesting a message that arrives from another sender than was named")
+    @fault(
+        Repair.on_receive,
+        "R-RECV-01",
+        "keeps requesting a message that arrived, if its sender differs from the sender that a causal history named",
+    )
     def requests_until_the_named_sender(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         item = self.outgoing.get(message.message_id)
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)

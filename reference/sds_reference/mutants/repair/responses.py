@@ -29,11 +29,13 @@ class _Keeping(Repair):
     def keeps_no_history(self, message: Message) -> None:
         super().cache_message(replace(message, causal_history=()))
 
-    @fault(Repair.take_responses, "R-STATE-07", "answers with messages without Lamport timestamp", unseen=True)
+    @fault(
+        Repair.take_responses, "R-STATE-07", "omits the Lamport timestamp of the messages in its responses", unseen=True
+    )
     def keeps_no_timestamp(self, now_ms: int) -> list[Message]:
         return [replace(message, lamport_timestamp=None) for message in super().take_responses(now_ms)]
 
-    @fault(Repair.take_responses, "R-STATE-07", "answers with messages without sender")
+    @fault(Repair.take_responses, "R-STATE-07", "omits the sender of the messages in its responses")
     def keeps_no_sender(self, now_ms: int) -> list[Message]:
         return [replace(message, sender_id="") for message in super().take_responses(now_ms)]
 
@@ -281,11 +283,11 @@ class _AltersResponses(Repair):
     def take_responses(self, now_ms: int) -> list[Message]:
         return [self.altered(message) for message in super().take_responses(now_ms)]
 
-    @fault(altered, "R-SWEEP-05", "answers with itself as the sender")
+    @fault(altered, "R-SWEEP-05", "names itself as the sender of the messages in its responses")
     def answers_as_the_sender(self, message: Message) -> Message:
         return replace(message, sender_id=self.participant_id)
 
-    @fault(altered, "R-SWEEP-05", "answers with another Lamport timestamp", unseen=True)
+    @fault(altered, "R-SWEEP-05", "adds 1 to the Lamport timestamp of the messages in its responses", unseen=True)
     def answers_with_a_new_timestamp(self, message: Message) -> Message:
         return replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1)
 
@@ -330,7 +332,11 @@ class _SideEffects(Channel):
         for _ in effects.broadcasts[before:]:
             self.next_lamport(now_ms)
 
-    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "logs each response again under another ID")
+    @fault(
+        Channel.sweep_repair_requests,
+        "R-SWEEP-05",
+        "logs each message that it sends as a response again, under a new ID",
+    )
     def answers_are_logged(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)

@@ -311,7 +311,7 @@ class _OtherGroups(_Groups):
 
 _FROM_128 = RepairConfig(derive_groups=lambda participants: max(1, participants // 128))
 _FROM_100 = RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128))
-_SHORT = "uses participants / 128 response groups, without adding one"
+_SHORT = "divides the number of participants by 128 for the number of response groups, without adding 1"
 add_configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
 _EARLY = "uses two response groups for a hundred participants"
 add_configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
