@@ -38,7 +38,7 @@ def _without_marked_orders(text: str) -> str:
 def without_controls(text: str, instead: str) -> str:
     """Make foreign ``text`` safe for a terminal: remove ANSI sequences, and put ``instead`` in place of each other
     control character."""
-    if text.isprintable():  # the usual case
+    if text.isprintable():
         return text
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 

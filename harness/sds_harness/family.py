@@ -232,7 +232,8 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def _is_stray(pid: int, parent: int) -> bool:
-    """Was the process adopted? Processes that this program starts for itself stay in its session."""
+    """Was the process adopted? If so, it is in another session: children that this program starts for itself stay in
+    its session."""
     if not _adopting or parent != os.getpid() or pid in _ours:
         return False
     try:

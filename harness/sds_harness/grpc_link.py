@@ -54,7 +54,7 @@ _OPTIONS = (
     ("grpc.enable_retries", 0),
     ("grpc.enable_http_proxy", 0),
     ("grpc.service_config_disable_resolution", 1),
-    # A server that is starting is usually ready after a moment.
+    # Try again soon: a server that is starting usually accepts a connection within a second.
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 500),
@@ -299,8 +299,9 @@ class GrpcLink(Link):
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({text})", hint)
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
-        """Raise a fault if the started process has ended: its exit status is more informative than the state of the
-        connection."""
+        """Raise a fault if the started process ends within ``settling_s`` seconds: its exit status is more informative
+        than the state of the connection. ``when`` says when it ended, for the message. With ``at_once``, nothing was
+        answered yet, so a hint for a wrong command is added."""
         died = describe_exit(self._process, when, settling_s) if self._process is not None else None
         if self._process is not None and died is not None:
             self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")

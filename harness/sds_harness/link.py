@@ -64,7 +64,8 @@ class Link(Protocol):
         return False
 
     def note(self, kind: str, /, **said: Any) -> int:
-        """Add a line to the transcript. Returns the number of the line; 0 if no transcript is written."""
+        """Add a line to the transcript: an object with the values ``said``, in the field ``kind``. Returns the number
+        of the line; 0 if no transcript is written."""
         return 0
 
     def stderr_lines(self) -> tuple[str, ...]:

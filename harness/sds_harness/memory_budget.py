@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 LARGE_BYTES = 1 << 16
 """A message of fewer bytes counts with its encoded size only, without its entries."""
 ENTRY_BYTES = 96
-"""Bytes of memory for an entry of a list. An empty entry takes as much, although it has two bytes on the wire."""
+"""Bytes of memory for an entry of a list. Even an empty entry, which has two bytes on the wire, takes that much."""
 
 
 COPIES = 2

@@ -105,7 +105,7 @@ def write_descriptor(number: int, data: bytes) -> None:
     check_descriptor(number)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()  # keep the order: lines that were printed before come first
+            stream.flush()  # lines that were printed before must come before ``data``
     handle = os.dup(number)
     try:
         # Other programs may share the descriptor, so its flags stay unchanged. The write may block, as any write to

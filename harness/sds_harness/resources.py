@@ -156,7 +156,7 @@ def why_alone() -> str:
 
     try:
         socket_folder()
-        with safe_path():  # a lock starts the process that cleans up locks
+        with safe_path():  # creating a lock starts a Python process that cleans up locks
             multiprocessing.get_context("fork").Lock()
     except MissingResourceError as missing:
         return str(missing)

@@ -1,4 +1,4 @@
-"""The attributes that revisions of all specifications have. Each protocol adds its own for its model."""
+"""The attributes that revisions of all specifications have. Each protocol adds attributes for its model."""
 
 from __future__ import annotations
 

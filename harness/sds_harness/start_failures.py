@@ -91,7 +91,6 @@ def _interpreter_question(path: Path) -> str:
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:
-    """The command, with its first word split at blanks."""
     try:
         return [*shlex.split(command[0]), *command[1:]]
     except ValueError:

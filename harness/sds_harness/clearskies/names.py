@@ -1,7 +1,8 @@
-"""Names of records and messages in corpora that are the same for all implementations with the same behaviour.
+"""Names of records and messages in corpora. Implementations with the same behaviour get the same names.
 
-Uuids are random, and the first revision may be 1 or 2 (CA-4). So the name of a record is the change that created it.
-The name of an update consists of the writer and the number of the writer's change.
+Uuids are random, and the first revision may be 1 or 2 (CA-4), so participants' records and
+updates are not named by them. The name of a record is that of the change that created it. The name of an update
+consists of the writer and the number of the writer's change.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ class Names:
             self._read(act)
 
     def name_of(self, member: object) -> str:
-        """The name of a participant or scripted peer; "=" and the ID for others."""
+        """The name of a participant or scripted peer; "=" and the ID for another peer; "?" if ``member`` is no text."""
         if not isinstance(member, str):
             return "?"
         return self._members.get(member) or f"={self._club.name_of(member)[:LONGEST]}"
 
     def record(self, uuid: object) -> str:
-        """The name of the record with this uuid."""
+        """The name of the record with this uuid; "=" and the uuid for an unknown record; "?" if it is not a string."""
         return self._records.get(uuid, f"={uuid[:LONGEST]}") if isinstance(uuid, str) else "?"
 
     def revision(self, member: object, revision: object) -> int | str:
@@ -56,11 +57,12 @@ class Names:
         return revision if first is None or revision == 0 else revision - first + 1
 
     def version(self, by: object, revision: object) -> str:
-        """The name of a change: its writer and its number."""
+        """The name of a change, such as "alice:2": its writer and its number among the changes of the writer."""
         return f"{self.name_of(by)}:{self.revision(by, revision)}"
 
     def format_since(self, known: Mapping[Any, Any]) -> list[tuple[str, int | str]]:
-        """The known revisions by peer in a request for updates, without peers of which nothing is known."""
+        """For each peer in the ``since`` of a request for updates: its name and the number of its last change that the
+        sender of the request knows. Peers with the number 0 are left out."""
         return sorted((self.name_of(by), self.revision(by, known[by])) for by in known if known[by])
 
     def name_message(self, message: Message) -> str:
@@ -93,7 +95,7 @@ class Names:
                 self._records[uuid] = self._name_foreign_record(act, uuid)
 
     def _label(self, act: Act) -> str:
-        """The label of the change that the application makes."""
+        """The label of the change that an application makes in an act, with a suffix if the operation makes several."""
         operations = self.group_trace.schedule.operations
         label = getattr(operations[act.operation], "label", "") if 0 <= act.operation < len(operations) else ""
         number = self._written[act.operation]

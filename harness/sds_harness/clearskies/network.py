@@ -1,4 +1,4 @@
-"""The network of a stage: carries what peers under test send, until all are quiet."""
+"""The network of a stage: carries the bytes that peers under test send, until no peer sends any more."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 MAX_DELIVERIES = 2_000
 """Maximum number of deliveries caused by one operation. With more, the peers answer each other without end."""
 DELIVERIES_A_LINK = 100
-"""For many links, the maximum is this number times the number of links, if that is more than ``MAX_DELIVERIES``."""
+"""Deliveries that one operation may cause for each link. If there are so many links that the product is more than
+``MAX_DELIVERIES``, the product is the maximum."""
 
 
 class Network:
     """All links of one stage, or of several stages whose peers are linked."""
 
     def __init__(self, stage: Stage) -> None:
-        """``stage`` is the stage of scripted peers. Its environment applies to the network."""
+        """``stage`` is the stage on which scripted peers play. Its environment decides, for example, into which pieces
+        the network splits bytes."""
         self._stage = stage
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
@@ -77,7 +79,8 @@ class Network:
             self._closed_by(actor, closed.link)
 
     def arrive(self, actor: Actor, number: int, data: bytes) -> Step:
-        """Deliver bytes to a peer under test, in the pieces of the environment. Returns the last step."""
+        """Deliver bytes to a peer under test over the link ``number``, in pieces if the environment splits bytes.
+        Returns the step of the last piece."""
         for piece in self._stage.clearskies_environment.pieces(data):
             now_ms = self.now_of(actor)
             command = pb.Receive(now_ms=now_ms, handle=actor.party.handle, link=number, data=piece)
@@ -99,13 +102,14 @@ class Network:
         self.endless(most)
 
     def endless(self, deliveries: int) -> NoReturn:
-        """Stop because peers send messages without end. Raises ScheduleStoppedError."""
+        """Stop the schedule after ``deliveries`` deliveries, because peers send without end. Raises
+        ScheduleStoppedError."""
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
         raise ScheduleStoppedError(f"messages are still under way after {deliveries} deliveries")
 
     def now_of(self, actor: Actor) -> int:
-        """The time of a peer, in epoch milliseconds."""
+        """The time at the clock of a peer, in epoch milliseconds."""
         return actor.stage.now_ms
 
     def cut(self, line: Line) -> None:
@@ -115,7 +119,7 @@ class Network:
             self.carry()
 
     def hang_up(self, link: ScriptedLink) -> None:
-        """Let the scripted end close a link."""
+        """Close a link from the end of the scripted peer."""
         if not link.broken:
             self._forget(link)
             self._disconnect(link.actor, link.number)

@@ -1,4 +1,4 @@
-"""The file format for schedules of ClearSkies: ``schedule.schema.json`` of this package has their shape and bounds."""
+"""The file format for schedules of ClearSkies. ``schedule.schema.json`` in this package is its JSON Schema."""
 
 from typing import Any
 

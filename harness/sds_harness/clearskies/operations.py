@@ -38,20 +38,15 @@ Key = Annotated[str, Shape("key", maxLength=4_096)]
 Json = Annotated[str, Shape("json", maxLength=500_000)]
 
 SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "empty")
-"""How a scripted peer signs: as the specification says, not at all, with a changed signature, with a changed body, with
-the key of read-only peers, with the key of read-write peers even if no signature is required, or with an empty
-signature."""
+"""The kinds of signatures that a scripted peer can make; ``Write.signature`` explains each."""
 SIGNATURES_OF_OTHER_TEXTS = ("reordered", "sorted", "spaced", "cited", "repeated")
-"""A valid signature of another text than the body: of the usual text, while the members of the body are in reverse
-order; of the text with sorted members; of the text without blanks, while the body has blanks; of the value alone; or of
-the last message that any scripted peer signed."""
+"""More kinds: signatures that are valid for another text than the body, see ``Write.signature``."""
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
     *("not-deleted", "large"),
 )
-"""Oddities of a body that a scripted peer writes. ``not-deleted`` is unusual but valid: it says ``"deleted":
-false``."""
+"""The ways in which the body of an update can be odd; ``Write.odd`` explains each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ Entries = Annotated[tuple[Entry, ...], Shape("entries", maxItems=1_000)]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A part of a message, or an altered message."""
+    """A message in a ``send`` operation of which only some bytes are sent, or which is altered."""
 
     label: Label
     begin: Place = 0
@@ -193,7 +188,7 @@ class Read(Operation, op="read"):
 
 @dataclass(frozen=True, slots=True)
 class Settle(Operation, op="settle", command="tick"):
-    """Let time pass and run the periodic work of all participants until they send nothing more."""
+    """Let time pass and run the periodic work of all participants until all are quiet."""
 
 
 @dataclass(frozen=True, slots=True)

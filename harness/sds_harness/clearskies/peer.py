@@ -38,7 +38,7 @@ class Setting(Protocol):
 
 
 def iso(at_ms: int) -> str:
-    """A time in epoch milliseconds, in its form on the wire."""
+    """The text on the wire for a time in epoch milliseconds, such as "2027-01-01T00:00:00.000Z"."""
     seconds, rest = divmod(at_ms, 1000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
 
@@ -52,7 +52,7 @@ class ScriptedPeer:
         self.level = level
         self.peer_id = stage.trace.club.join(name)
         self.revision = 1
-        """The revision of the last message; the counter "starts with one"."""
+        """The revision of the last message that changed a record. It is 1 before the first, whose revision is 2."""
         self._clocks: dict[str, dict[str, int]] = {}
         self._uuids: dict[str, str] = {}
 

@@ -19,17 +19,17 @@ from .peer import ScriptedPeer
 from .streams import Message
 
 DEPTH = 20_000
-"""Levels of nesting that are too deep for a recursive parser."""
+"""A number of nested lists that overflows the stack of a recursive parser."""
 DEEPEST = 200
-"""Maximum nesting of a value that an operation gives."""
+"""Maximum number of nested lists and objects in a value that an operation states as JSON."""
 LONGEST = 100
 """Maximum length, in characters, of a text that is quoted in the reason why an operation was not played."""
 LATEST_MS = 253_402_300_799_000
 """The last second of the year 9999, which is the last year with four digits; in epoch milliseconds."""
 _FLAT = "the value"
-"""A placeholder for the value: it is replaced in the text of a body."""
+"""Stands for a value that is too deep for Python's JSON encoder, until the text of the body is written."""
 LARGE_BYTES = 15_000_000
-"""Length of a string in bytes. A body that contains the string is almost as large as allowed."""
+"""Length in bytes of a value with which a body is almost as large as the specification allows."""
 
 
 def message_of_write(
@@ -83,7 +83,7 @@ def message_of_write(
         members["value"] = "x" * max(0, op.body_bytes - around)
     if op.levels:
         flat = peer.frame(members | {"value": _FLAT}).body
-        # No encoder nests that deep.
+        # Python's JSON encoder cannot write such deep nesting, so replace the value in the text.
         return Frame(flat.replace(b'"' + _FLAT.encode() + b'"', b"[" * op.levels + b"]" * op.levels, 1))
     return Frame(_ODD[op.odd](members)) if op.odd else peer.frame(members)
 
@@ -103,7 +103,7 @@ def members_of(text: str) -> dict[str, Any]:
 
 
 def value_of(text: str) -> Any:
-    """The value of a JSON text. Raises ScheduleStoppedError if it is not JSON."""
+    """The value of a JSON text. Raises ScheduleStoppedError if the text is not JSON, or its value cannot be written."""
     body = read(text.encode())
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
@@ -113,7 +113,6 @@ def value_of(text: str) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Is a value nested deeper than ``DEEPEST``?"""
     level = [value]
     for _ in range(DEEPEST):
         level = [part for each in level for part in _parts(each)]

@@ -68,7 +68,7 @@ them."""
 
 
 _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE)}
-"""The conflict resolutions by number; the default is not requested."""
+"""The conflict resolutions that `open` can request, by number. Without one, a peer uses its default."""
 
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
@@ -82,7 +82,7 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
 def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
-    The group trace ends at ``length_factor`` times the usual bounds.
+    ``length_factor`` multiplies the maximum length of the group trace.
 
     Raises ScheduleStoppedError after the end if an operation was refused, or if the implementation lacks something that
     the schedule requires. A reason that begins with one of ``optional`` raises nothing. Raises TesteeError if the
@@ -117,9 +117,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._written: dict[str, tuple[Frame, str]] = {}
         """The messages of scripted peers by label, unsigned, each with how it is signed when it is sent."""
         self._links: list[ScriptedLink] = []
-        """The links of scripted peers."""
         self._named: dict[str, ScriptedLink] = {}
-        """The links of scripted peers that have names."""
+        """The links that `connect` operations have named, by name."""
         for stage in self._distinct:
             stage.network = self._network
             stage.trace.bodies = self._bodies.for_another_trace()
@@ -194,7 +193,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._record_new_steps()
 
     def _find_actor(self, who: str) -> Actor | None:
-        """The actor of an open participant, at its own time; None if it is not open."""
+        """The actor of a participant, with its clock set to the time of the participant; None if it is not open."""
         self._at(who)
         return self._actors.get(who)
 
@@ -343,7 +342,6 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             link.send(what)
 
     _bytes_written = 0
-    """Bytes that scripted peers have written."""
 
     def _write(self, op: Write) -> None:
         self._message_by(op, self._peer(op.peer, read_only=op.read_only))
@@ -358,7 +356,6 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         return frame
 
     def _numbers(self, entries: tuple[Entry, ...]) -> dict[str, int]:
-        """Numbers by the IDs of peers."""
         return {self._enter(entry.peer): self._revision_of(entry.label) or entry.number for entry in entries}
 
     def _revision_of(self, label: str) -> int:
@@ -403,8 +400,8 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._write_to(link, part, label)
 
     def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
-        """The message or part that ``one`` names, as it is sent on a link, after its label ("" if it is partial or
-        altered); nothing if the message was never written or sent."""
+        """Yield the label and the message that ``one`` names, signed as the link requires. The label is "" for a part
+        and for an altered message. Yield nothing if the message was never written or sent."""
         copy = one if isinstance(one, Copy) else Copy(one)
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)
@@ -470,7 +467,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     # ---- results ---------------------------------------------------------------------------------------------------
 
     def _on_step(self, actor: Actor, step: Step) -> None:
-        """Called after a step, before its messages are sent."""
+        """Called after a step, before the network sends the messages of the step."""
         if step.command in ("put", "rename", "delete") and step.uuid and self._writing:
             self._writes[actor.name, step.uuid] = self._writing
             self._writing = ""

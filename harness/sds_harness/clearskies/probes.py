@@ -24,7 +24,7 @@ class Seen:
 
     @property
     def since(self) -> dict[str, Any]:
-        """The highest known revisions in the first request of the peer."""
+        """By peer ID, the highest revision that the peer knows, as its first request says."""
         found = self.request.body.members.get("since") if self.request is not None else None
         return found if isinstance(found, dict) else {}
 
@@ -36,7 +36,8 @@ class Seen:
 
     @property
     def values(self) -> dict[str, list[Any]]:
-        """By key, the values of the records that are not deleted; several if records with the same key are hidden."""
+        """By key, the values of the records that are not deleted. Several records can have one key, because peers may
+        hide all but one of them from the application."""
         out: dict[str, list[Any]] = {}
         for members in self.records.values():
             if members.get("deleted") is not True and isinstance(key := members.get("key"), str):
@@ -45,7 +46,7 @@ class Seen:
 
 
 def read_as_stranger(actor: Actor, *, read_only: bool = False) -> Seen:
-    """Request everything from a peer under test, as a peer without earlier messages. Raises ScheduleStoppedError if the
+    """Request all records from a peer under test, as a new peer that knows none. Raises ScheduleStoppedError if the
     peer under test refuses the link."""
     stage = actor.stage
     reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)

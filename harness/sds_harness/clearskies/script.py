@@ -104,7 +104,7 @@ class Script(script.Script[Member]):
         return Part(self, name)
 
     def peer(self, name: str, *, read_only: bool = False) -> Peer:
-        """A scripted peer."""
+        """Make a scripted peer. Its methods add operations to the script."""
         return Peer(self, name, read_only=read_only)
 
 

@@ -111,7 +111,7 @@ class Stage(stage.Stage[Step]):
                 yield from in_body(message.body.members, UPDATE_IDENTIFIERS)
 
     def peer(self, name: str, *, read_only: bool = False) -> ScriptedPeer:
-        """A scripted peer."""
+        """Make a scripted peer and add it to the club."""
         return ScriptedPeer(self, name, READ_ONLY if read_only else READ_WRITE)
 
     def enter(self, party: Party, command: pb.Open) -> None:

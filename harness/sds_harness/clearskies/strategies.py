@@ -34,5 +34,5 @@ def schedules(
 
 @st.composite
 def grammatical(draw: st.DrawFn, grammar: Grammar) -> Schedule:
-    """Schedules of a grammar."""
+    """Schedules within the limits of ``grammar``."""
     return draw_schedule(DrawnChoices(draw), grammar)

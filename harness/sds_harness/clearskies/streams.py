@@ -64,7 +64,7 @@ class Break:
 
 
 class Stream:
-    """One direction of a link."""
+    """The bytes in one direction of a link, split into messages."""
 
     def __init__(self, link: int, bodies: Bodies, profile: SignatureProfile | None) -> None:
         self.link = link

@@ -71,7 +71,7 @@ def store_name(path: str) -> str:
 
 
 LARGE_BYTES = 1 << 16
-"""Replies of at least this many bytes are stored without their messages, which are shared with other steps."""
+"""A reply of at least this many bytes is stored without its messages. They are stored once for all steps."""
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Step(trace.Step):
         return whole
 
     _moved: list[tuple[int, bytes]] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The messages that were removed from the reply."""
+    """The sent messages that were moved out of the reply, because they are shared with other steps."""
 
     @cached_property
     def link(self) -> int:
@@ -176,9 +176,9 @@ class Connection:
     participant: str
     number: int
     peer_id: str
-    """ID of the other end."""
+    """ID of the peer at the other end."""
     level: AccessLevel
-    """Level of the other end."""
+    """Access level of the peer at the other end."""
     began: int
     """Index of the step in which the link began."""
     sent: Stream
@@ -260,7 +260,7 @@ class _Wiring:
 
 @dataclass
 class Trace(trace.Trace[Step]):
-    """One run of one schedule."""
+    """The steps of one play of one schedule, and the links and messages in them."""
 
     club: Club = field(default_factory=Club)
     """The names of peers by ID."""

@@ -96,14 +96,13 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
 
 
 def _actions(world: World, word: Word, names: Sequence[str]) -> list[_Action]:
-    """The operations, in the order of the word."""
+    """The actions of the events of a word, in the order of the word, each with its time."""
     actions: list[_Action] = []
     last = [0] * len(names)
     """By participant: the time of its last event."""
     taken = [0] * len(names)
     """By participant: the last time at which bytes that it had sent arrived at another participant."""
     numbers = [0] * len(names)
-    """By participant: the number of its actions."""
     for place, event in enumerate(word):
         kind = world.kinds[event.kind]
         those = range(len(names)) if event.who == ALL else (event.who,)

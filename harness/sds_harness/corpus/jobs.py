@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Work = Callable[[int], Iterable[pa.RecordBatch]]
-"""The work of one task for one number of a job. It must be picklable."""
+"""Computes the rows for one number, such as the number of a shard. It must be picklable, because tasks receive it."""
 Progress = Callable[[int, int], None]
-"""Called from time to time with the number of finished tasks and the total."""
+"""Called several times a second with the number of finished tasks and the number of all tasks."""
 
 MOST_TASKS = 1 << 14
 """Maximum number of tasks of one job."""
@@ -60,15 +60,15 @@ def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 
     tasks = min(numbers, MOST_TASKS)
 
     def report_progress(done: int, of: int) -> None:
-        if of == tasks:  # With another total, Spark is running its own tasks that sum up the results.
+        if of == tasks:  # If the number of all tasks differs, Spark is running its own tasks that sum up the results.
             progress(known + (schedules - known) * done // tasks, schedules)
 
     return report_progress
 
 
 def settle_garbage() -> None:
-    """Tune the garbage collector: the many objects of a group trace live and die together, and scanning them repeatedly
-    takes a fifth of the time."""
+    """Make the garbage collector run less often. The many objects of a group trace are freed together, and scanning
+    them repeatedly would take a fifth of the time of a task."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 

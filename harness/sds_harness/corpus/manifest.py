@@ -30,7 +30,7 @@ _MOST_PER_SHARD = 1 << 16
 
 @dataclass(frozen=True)
 class Manifest:
-    """The manifest of a corpus. It is written at the beginning and again at the end."""
+    """The manifest of a corpus. It is written at the beginning of the recording and again at the end."""
 
     implementation: dict[str, Any]
     """The declaration of the handshake: name, version, capabilities, profiles, ..."""
@@ -201,7 +201,7 @@ def is_of_corpus(file: Place) -> bool:
 
 
 def read_complete(place: Place, kind_of: KindOf) -> Corpus:
-    """A corpus that was recorded completely. Raises CorpusError."""
+    """The corpus at ``place``. Raises CorpusError if it cannot be read, or if its recording is not complete."""
     corpus = read_corpus(place, kind_of)
     if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(

@@ -149,7 +149,7 @@ class Place:
 
 
 def remove_halves(folder: Place) -> None:
-    """Remove the unfinished files in a folder whose writer was killed."""
+    """Remove the files in a folder that were not finished because their writer was killed."""
     for name in folder.names():
         if name.startswith(TEMPORARY):
             (folder / name).remove()

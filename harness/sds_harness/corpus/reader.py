@@ -176,7 +176,7 @@ def stored_twins(
 ) -> Replay:
     """A replay that returns the stored twins of a schedule instead of playing on an implementation.
 
-    The twins are read at the first call. Raises DamagedFileError if the schedule to replay is not that of the next
+    ``group_trace_of`` rebuilds the group trace of a stored twin. The twins are read at the first call. Raises DamagedFileError if the schedule to replay is not that of the next
     twin.
     """
 

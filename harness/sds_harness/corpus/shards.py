@@ -43,8 +43,8 @@ from .schema import (
 _TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
 _ZSTD_LEVEL = 6
 _PAGE_BYTES = 8 << 20
-"""A page of requests holds a whole row group, so that a message and its copies at all recipients are compressed
-together."""
+"""Maximum size of a page in bytes. A page of requests then has a whole row group, so that a message and its copies at
+all recipients are compressed together."""
 MOST_ROWS = 1 << 18
 MOST_VALUES = 1 << 23
 MOST_BYTES = 1 << 29

@@ -248,7 +248,7 @@ def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Iterator[None]:
-    """Set the environment variables that PySpark reads until the block ends. Variables that the user has set stay
+    """Until the block ends, set the environment variables that PySpark reads. Variables that the user has set stay
     unchanged.
     """
     wanted: dict[str, str] = {}

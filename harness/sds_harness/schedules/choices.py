@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Choices(Protocol):
-    """A source of numbers."""
+    """A source of the numbers that decide how a generated schedule looks."""
 
     def integer(self, least: int, most: int) -> int:
         """A number from ``least`` to ``most``, both included. Shrinking goes towards ``least``."""
@@ -53,7 +53,7 @@ def choose_weighted(choices: Choices, items: Sequence[tuple[T, int]]) -> T:
         if drawn < weight:
             return item
         drawn -= weight
-    raise AssertionError("the weights do not add up")
+    raise AssertionError("a number below the sum of the weights selects no item")
 
 
 def sample(choices: Choices, items: Sequence[T], percent: int = 50) -> list[T]:

@@ -1,7 +1,7 @@
 """Reads and writes schedules as files: counterexamples, and the scenarios of users.
 
-A file is JSON, or YAML if its name ends in .yaml or .yml. Both have the same content, and the JSON Schema of each
-protocol has its shape and bounds. The top-level keys that people seldom need may be left out.
+A file is JSON, or YAML if its name ends in .yaml or .yml. Both have the same content, which the JSON Schema of
+the protocol describes. The top-level keys that people seldom need may be left out.
 
 Files are untrusted until they are checked: the size is bounded, the shape must match the schema, and every name must be
 that of a participant. A ScheduleFileError names the wrong field, and its line if the text is known.
@@ -47,12 +47,13 @@ VERSION = 1
 """Version of the file format. Other versions are rejected."""
 MAX_BYTES = 4 << 20
 MAX_YAML_BYTES = 256 << 10
-"""Maximum size of a YAML file, which is smaller because a megabyte of YAML takes eight seconds to read."""
+"""Maximum size of a YAML file in bytes. It is smaller than that of a JSON file, because a megabyte of YAML takes eight
+seconds to read."""
 YAML_SUFFIXES = (".yaml", ".yml")
 MOST_ERRORS = 50
 MOST_ARRIVALS = 6_000
 """Maximum number of arrivals in one schedule. Each message arrives once at each recipient, and each arrival is a step.
-The maximum takes a gigabyte of memory.
+A group trace with so many steps takes a gigabyte of memory.
 """
 
 

@@ -14,7 +14,7 @@ from ..trace import Party, Step, Trace
 from .operations import Schedule
 
 NEVER = "never-"
-"""The prefix of the message IDs that stand for labels of a schedule whose messages were never sent."""
+"""The prefix of a message ID that is made from a label, because no message with this label was sent."""
 
 
 class Wire(Protocol):
@@ -61,7 +61,8 @@ class Loss(Generic[W]):
     listener: str
     at_ms: int
     why: str
-    """``lost``, ``cut``, ``crashed`` or ``absent``."""
+    """``lost``: by chance or by the route of the operation. ``cut``: by a cut of the network. ``crashed`` or
+    ``absent``: the state of the listener."""
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 
 class Shape:
-    """Bounds of a value."""
+    """The JSON Schema of the value of a field."""
 
     def __init__(self, name: str = "", **keywords: Any) -> None:
         """``name`` is the name of the type in the JSON Schema; "" for none. ``keywords`` are keywords of JSON

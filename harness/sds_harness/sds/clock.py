@@ -53,7 +53,7 @@ def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
     try:
         return ClockProbe(timers=next(_standing_timers(stage), ""))
     except ScheduleStoppedError as stopped:
-        return ClockProbe(timers=f"they cannot be seen: {printable(str(stopped))}")
+        return ClockProbe(timers=f"whether they fire cannot be seen: {printable(str(stopped))}")
 
 
 def _timestamp(stage: Stage, number: int, now_ms: int) -> int | None:

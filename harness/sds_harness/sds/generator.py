@@ -45,7 +45,7 @@ class Grammar:
 ANYTHING = Grammar()
 
 _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
-"""The simplest passage first: Hypothesis shrinks towards it."""
+"""The names of all passages. The simplest passage is the first one, because Hypothesis shrinks towards it."""
 
 
 def generate_schedule(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:

@@ -30,7 +30,7 @@ CAPABILITY_OF_COMMAND: dict[str, int] = {
     "decode": pb.CAPABILITY_MESSAGE_CODEC,
     "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
-"""Commands that are not listed need no capability."""
+"""Maps a command to the capability that it needs. Commands that are not listed need none."""
 
 
 def needed_capabilities(request: pb.Request) -> list[int]:
@@ -62,7 +62,8 @@ HONOURED_LIMITS: dict[str, HonouredLimit] = {
     "log_entries": HonouredLimit("a causal history names the preceding few messages of the log (AMB-96)", least=2),
     "repair_clock_ms": HonouredLimit("clocks must have a resolution of a second or better (AMB-05)", most=1_000),
 }
-"""Limits that are not listed are honoured as declared."""
+"""The bounds within which checks honour a declared limit, by the name of the limit. Other limits are honoured as
+declared."""
 
 SDS = Language(
     pb.Request,

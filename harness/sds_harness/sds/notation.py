@@ -1,4 +1,4 @@
-"""The file format for schedules of SDS: ``schedule.schema.json`` of this package has their shape and bounds."""
+"""The file format for schedules of SDS. ``schedule.schema.json`` in this package is its JSON Schema."""
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 

@@ -42,7 +42,7 @@ def nobody(who: str, label: str, route: Route) -> Said:
 
 @patient()
 def a_day_late(who: str, label: str, route: Route) -> Said:
-    """A missing message arrives after more than a day."""
+    """A missing message arrives more than a day after the message that depends on it."""
     return (
         lost(who, f"{label}.1"),
         Say(PEER, label, after=(f"{label}.1",), to=who),

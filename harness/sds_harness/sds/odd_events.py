@@ -166,7 +166,7 @@ def tells_twice(who: str, label: str, route: Route) -> Said:
 
 @odd()
 def silence(who: str, label: str, route: Route) -> Said:
-    """Only resends happen for ten days."""
+    """After a few messages, a participant receives nothing and only does its periodic work for ten days."""
     return (
         Send(who, f"{label}.own"),
         Say(PEER, f"{label}.1", content=None, filter=(f"{label}.own",), to=who),

@@ -94,7 +94,6 @@ def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> GroupTr
 
 
 def _requested_ids(packet: Packet) -> set[str]:
-    """The IDs in the repair request of a message."""
     message = packet.wire.message
     return {entry.message_id for entry in message.repair_request} if message is not None else set()
 
@@ -331,7 +330,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         self._written_by(op)
 
     def _written_by(self, op: Write) -> Packet:
-        """Write the message of a scripted peer."""
         return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding, op.layout), 0, op.label)
 
     def _receive_all(self, op: Receive) -> None:
@@ -355,7 +353,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         return _requested_ids(newest) if newest is not None and newest.act else set()
 
     def _sent_since(self, mark: str, who: str) -> set[str]:
-        """The IDs of the messages that a participant has sent since a mark."""
         packets = self.group_trace.packets[self._packets_at_marks.get(mark, 0) :]
         sent = (packet.wire.message for packet in packets if packet.sender == who and packet.act)
         return {message.message_id for message in sent if message is not None}

@@ -189,7 +189,6 @@ class Script(script.Script[Member]):
     def __init__(self) -> None:
         super().__init__()
         self._channels: dict[str, int] = {}
-        """The number of each channel."""
         self.named = True
         """Whether the application names channels."""
         self._mark: Moment | None = None

@@ -62,8 +62,9 @@ class Stage(stage.Stage[Step]):
     def go_ahead(self) -> None:
         """Set the clock of scripted peers ahead if the implementation uses its own clock.
 
-        The clock of the peers is an hour ahead, or half the declared bound. If an implementation accepts messages of
-        the peers, its next timestamps must be greater than the timestamps of these messages.
+        The clock of the peers is an hour ahead, or half the declared limit ``lamport_ahead_ms`` if that is less. If an
+        implementation accepts messages of the peers, its next timestamps must be greater than the timestamps of these
+        messages.
         """
         declared = self.trace.declaration
         bound = declared.limit("lamport_ahead_ms")
@@ -136,7 +137,7 @@ class Stage(stage.Stage[Step]):
                 yield "sender_id", entry.sender_id or ""
 
     def peer(self, name: str, channel_id: str = "c1") -> ScriptedPeer:
-        """A scripted peer."""
+        """Make a scripted peer that writes messages for one channel."""
         says = "message {number}" if self.sds_environment.equal_contents else "content {number} of {name}"
         return ScriptedPeer(self.label(name), self.label(channel_id), says)
 

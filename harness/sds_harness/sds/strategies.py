@@ -49,5 +49,5 @@ def schedules(
 
 @st.composite
 def grammatical(draw: st.DrawFn, grammar: Grammar, text: Text = SDS) -> Schedule:
-    """Schedules of a grammar."""
+    """Schedules within the limits of ``grammar``, for the revision ``text``."""
     return draw_schedule(DrawnChoices(draw), grammar, text=text)

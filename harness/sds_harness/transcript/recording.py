@@ -21,7 +21,7 @@ _SHORT = 256
 
 
 class RecordedLink(Link, Listener):
-    """One conversation of a transcript."""
+    """A link whose conversation is recorded in a transcript."""
 
     def __init__(self, link: Link, transcript: Transcript, **about: Any) -> None:
         """``about`` describes the process: the command, the framing, the variables."""

@@ -76,7 +76,7 @@ def odd_bodies(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def revisions(writer: Writer) -> None:
-    """Revisions are out of order, or as large as possible."""
+    """A peer sends updates whose revisions are out of order, or as large as possible."""
     peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     for _ in writer.times(2, 4):
         writer.say(peer, to, key=writer.key(), revision=pick(writer.choices, REVISIONS))
@@ -88,7 +88,7 @@ def revisions(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def clocks_full_of_strangers(writer: Writer) -> None:
-    """Vector clocks have thousands of members, and numbers as large as possible."""
+    """A peer sends an update whose vector clock has many unknown peers, or a number as large as possible."""
     peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     label = writer.put(writer.writer())
     writer.say(
@@ -105,7 +105,7 @@ def clocks_full_of_strangers(writer: Writer) -> None:
 
 @passage(5, scripted=True)
 def clocks_beyond_doubles(writer: Writer) -> None:
-    """Two successive changes have clock numbers that are equal when they are stored as doubles."""
+    """The vector clocks of two successive changes differ, but are equal when their numbers are stored as doubles."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     number = pick(writer.choices, (1 << 53, 1 << 60))
     first = writer.say(peer, to, key=key, clock_number=number)
@@ -141,7 +141,7 @@ def a_crowd_listens(writer: Writer) -> None:
 
 @passage(1, scripted=True, fits=lambda writer: len(writer.here) <= 3)
 def a_large_body(writer: Writer) -> None:
-    """A body is almost as large as allowed."""
+    """A peer sends an update whose body is almost as large as the specification allows."""
     writer.say(pick(writer.choices, writer.peers), writer.pick_participant(), key=writer.new_key(), odd="large")
 
 
@@ -192,7 +192,7 @@ def ghosts_are_repeated(writer: Writer) -> None:
 
 @passage(7, scripted=True)
 def clocks_against_times(writer: Writer) -> None:
-    """A change is newer by its vector clock, but has an earlier time than the version before. Updates are repeated."""
+    """A change is newer by its vector clock, but has an earlier time than the version that it replaces."""
     peer, to = pick(writer.choices, writer.peers), writer.pick_participant()
     key = writer.new_key()
     first = writer.say(peer, to, key=key, at_ms=pick(writer.choices, (3_600_000, 0)))
@@ -214,7 +214,7 @@ def clocks_against_times(writer: Writer) -> None:
 
 @passage(4, scripted=True)
 def in_one_second(writer: Writer) -> None:
-    """Two peers change a record independently within one second; the time of one change has whole seconds."""
+    """Two peers change a record independently in one second; one change has a time without fractions of a second."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.key()
     label = writer.put(writer.writer(), key)
     writer.say(peer, to, key=key, after=label, concurrent=True, digits=0)
@@ -223,7 +223,7 @@ def in_one_second(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def the_newest_comes_first(writer: Writer) -> None:
-    """An isolated peer receives a change first, and then the replaced version, which has a later time."""
+    """An isolated peer receives a change, and then the version that the change replaced, which has a later time."""
     peer, to, key = pick(writer.choices, writer.peers), writer.pick_participant(), writer.new_key()
     writer.isolate(to)
     # With the clock number 1, both changes have the same vector clock. If they also have the same content, there is no
@@ -249,7 +249,7 @@ def the_newest_comes_first(writer: Writer) -> None:
 
 @passage(6, scripted=True)
 def a_stranger_listens(writer: Writer) -> None:
-    """A peer requests all unknown updates, or claims to know everything, and receives later changes."""
+    """A peer requests all updates, or claims to know some or all of them; then others change records."""
     lurks = writer.chance(50)
     peer, to = pick(writer.choices, LURKERS if lurks else writer.peers), writer.pick_participant()
     writer.add(Ask(peer, to, lurks, pick(writer.choices, (0, 1, 2, 3, 1 << 63))))

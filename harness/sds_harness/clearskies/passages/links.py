@@ -42,7 +42,7 @@ def changing_links(writer: Writer) -> None:
 
 @passage(8)
 def slow_links(writer: Writer) -> None:
-    """Some links are slow: messages arrive first over other links."""
+    """Some links are slow, so that changes arrive earlier over detours than over these links."""
     writer.connect_all()
     slow = sample(writer.choices, writer.links, 60)
     writer.add(*(Hold(*pair) for pair in slow))
@@ -58,7 +58,7 @@ def slow_links(writer: Writer) -> None:
 
 @passage(6)
 def cut_in_a_message(writer: Writer) -> None:
-    """A link breaks in the middle of the bytes under way, and is opened again."""
+    """A link breaks when a part of a message has arrived, and is opened again."""
     who = writer.writer()
     other = writer.neighbour(who)
     writer.add(Hold(who, other))
@@ -73,7 +73,7 @@ def cut_in_a_message(writer: Writer) -> None:
 
 @passage(7)
 def cut_in_an_answer(writer: Writer) -> None:
-    """A peer that was away receives part of an answer; the link breaks, and the rest must arrive over another link."""
+    """A link breaks while a peer that was isolated receives records; a new link must bring the missing records."""
     away = writer.pick_participant()
     writer.isolate(away)
     server = writer.pick_participant(away)

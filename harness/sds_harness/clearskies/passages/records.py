@@ -53,14 +53,14 @@ def any_values(writer: Writer) -> None:
 
 @passage(5)
 def long_values(writer: Writer) -> None:
-    """One value is longer than a packet, or longer than a page."""
+    """A peer writes a value of 1,500 to 70,000 letters, so that the update takes several network packets."""
     size = pick(writer.choices, (1_500, 9_000, 70_000))
     writer.put(writer.writer(), text=f'"{"x" * size}"')
 
 
 @passage(6)
 def many_records(writer: Writer) -> None:
-    """A peer without records connects when there are many records."""
+    """An isolated peer links to others after they have written many records."""
     newcomer = writer.pick_participant()
     writer.isolate(newcomer)
     who = writer.writer(newcomer)
@@ -72,7 +72,7 @@ def many_records(writer: Writer) -> None:
 
 @passage(1, fits=lambda writer: len(writer.here) <= 3)
 def a_page_of_records(writer: Writer) -> None:
-    """A peer without records connects when there are more records than one byte can count."""
+    """A peer that was isolated must receive 260 new records at once, more than one byte can count."""
     newcomer = writer.pick_participant()
     who = writer.writer(newcomer)
     for name in writer.here:

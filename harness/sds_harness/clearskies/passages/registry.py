@@ -1,4 +1,4 @@
-"""The register of passages."""
+"""The register of passages. The decorator ``passage`` adds a function to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Premise = Callable[[Writer], bool]
 
 @dataclass(frozen=True)
 class Passage:
-    """One kind of trouble, as a function that writes operations for it into a schedule."""
+    """A function that appends the operations of one kind of passage to a schedule, and the conditions for its use."""
 
     name: str
     write: PassageFunction

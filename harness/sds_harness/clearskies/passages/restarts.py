@@ -42,7 +42,7 @@ def all_restart(writer: Writer) -> None:
 
 @passage(5, fits=a_reader)
 def reader_restarts(writer: Writer) -> None:
-    """A read-only peer still has the signed originals when it starts again, and passes them on."""
+    """A read-only peer starts again, and still passes on updates of writers with their original signatures."""
     reader = writer.readers[0]
     who = writer.writer()
     writer.link(who, reader)

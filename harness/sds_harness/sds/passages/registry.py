@@ -1,4 +1,4 @@
-"""The register of passages."""
+"""The register of passages. The decorator ``passage`` adds a function to it."""
 
 from __future__ import annotations
 

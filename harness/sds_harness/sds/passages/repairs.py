@@ -120,7 +120,7 @@ def asked_for_many(writer: Writer) -> None:
 
 @passage(6, repairs=True, scripted=True)
 def unanswerable(writer: Writer) -> None:
-    """A message depends on messages that do not exist; participants request these, also after a second naming."""
+    """A message depends on messages that do not exist; participants request them, also when they are named again."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *sample(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):

@@ -56,7 +56,7 @@ def strangers_acknowledge(writer: Writer) -> None:
 
 @passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
 def said_elsewhere(writer: Writer) -> None:
-    """History and filter of a peer contain a participant's messages, but in another channel."""
+    """In one channel, a peer sends a history and a filter with messages that a participant sent in the other one."""
     who = writer.pick_participant()
     lost = Route(lost=tuple(writer.others(who)))
     own = [writer.send(who, lost) for _ in writer.times(1, 2)]
