@@ -229,7 +229,7 @@ def check_named(path: Path, *, regular: bool = False) -> None:
     place = follow(path)
     if isinstance(place, int):
         if regular:
-            raise OSError(errno.EINVAL, "it is a descriptor, not a regular file")
+            raise OSError(errno.EINVAL, "the path is a descriptor, not a regular file")
         check_descriptor(place)
         return
     old = _look(place)

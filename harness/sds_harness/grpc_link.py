@@ -214,12 +214,12 @@ class GrpcLink(Link):
                 status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
                 if status == health_pb2.HealthCheckResponse.SERVING:
                     return
-                reason = "its health service does not report SERVING"
+                reason = "the health service does not report SERVING"
             except FramingError as error:
                 self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
             except grpc.FutureTimeoutError:
                 answer.cancel()
-                reason = "its health service does not answer"
+                reason = "the health service does not answer"
             except grpc.RpcError as error:
                 code, reason = error.code(), _error_text(error)
                 if code is grpc.StatusCode.UNIMPLEMENTED:

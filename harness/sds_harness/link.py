@@ -295,7 +295,7 @@ def describe_exit(process: TesteeProcess, when: str, settling_s: float = 0.5) ->
     """How and ``when`` a process ended; None if it still runs after ``settling_s`` seconds."""
     if process.failure is FaultKind.OUT_OF_MEMORY:
         limit = process.memory_bytes >> 20
-        return FaultKind.OUT_OF_MEMORY, f"it used more than {limit} MiB of memory {when}, and was killed"
+        return FaultKind.OUT_OF_MEMORY, f"the process used more than {limit} MiB of memory {when}, and was killed"
     status = process.wait_for_exit(settling_s)
     if status is None:
         return None

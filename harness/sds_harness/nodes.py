@@ -67,7 +67,7 @@ def _descriptor(path: Path) -> int | None:
         return _STREAMS.get(text)
     process = found["process"] or "self"
     if process.isdecimal() and process not in _own_numbers():
-        raise OSError(errno.EPERM, f"it is a descriptor of another process, {process}")
+        raise OSError(errno.EPERM, f"the path is a descriptor of another process, {process}")
     return int(found["number"])
 
 
@@ -120,7 +120,7 @@ def write_node(path: Path, mode: int, data: bytes) -> None:
     handle = _open_fifo(path) if stat.S_ISFIFO(mode) else _open(path)
     try:
         if stat.S_IFMT(os.fstat(handle).st_mode) != stat.S_IFMT(mode):
-            raise OSError(errno.EAGAIN, "it was replaced in the meantime")
+            raise OSError(errno.EAGAIN, "the path was replaced in the meantime")
         _write_all(handle, data, PROGRESS_S)
     finally:
         os.close(handle)

@@ -47,8 +47,11 @@ def why_not_started(command: Sequence[str], error: Exception) -> str:
         runs = _RUN_BY.get(path.suffix)
         otherwise = f", or name the program that runs it: {_type_instead([runs, *command])}" if runs else ""
         if access(path, X_OK):
-            return f"It is not a program of this machine, and has no first line `#!...` with an interpreter{otherwise}"
-        return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
+            return (
+                f"{_quote(word)} is not a program of this machine, and has no first line `#!...` "
+                f"with an interpreter{otherwise}"
+            )
+        return f"{_quote(word)} is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
     return FaultKind.NO_START.advice
 
 
@@ -87,7 +90,8 @@ def _interpreter_question(path: Path) -> str:
         else shebang
     )
     name = words[0] if words else ""
-    return f"Its first line, `#!{printable(' '.join(shebang))}`, names {_quote(name)}: is it installed at that path?"
+    first = f"The first line of {_quote(str(path))}, `#!{printable(' '.join(shebang))}`,"
+    return f"{first} names {_quote(name)}: is it installed at that path?"
 
 
 def _split_first_word(command: Sequence[str]) -> list[str]:

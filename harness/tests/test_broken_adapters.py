@@ -245,7 +245,7 @@ def test_memory_without_bound_is_cut_off_at_the_limit(start: Start) -> None:
     limits = replace(LIMITS, memory_bytes=150 << 20)
     breakdown = broken_at_tick(start("allocates", JSON, limits), LIMITS.command_s - SLACK_S)
     assert breakdown.kind is FaultKind.OUT_OF_MEMORY
-    assert breakdown.detail == "it used more than 150 MiB of memory in answer to tick, and was killed"
+    assert breakdown.detail == "the process used more than 150 MiB of memory in answer to tick, and was killed"
 
 
 @pytest.mark.every_python

@@ -228,7 +228,7 @@ def test_a_server_is_waited_for_until_it_is_ready() -> None:
     with serving("honest", status=NOT_SERVING) as (port, health):
         breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
         assert breakdown.kind is FaultKind.HANG
-        assert breakdown.detail == "not ready within 0.5 s: its health service does not report SERVING"
+        assert breakdown.detail == "not ready within 0.5 s: the health service does not report SERVING"
         health.set(SDS.service, SERVING)
         session = connected(port)
         assert ticked(session).HasField("effects")
@@ -249,7 +249,11 @@ def test_a_server_of_something_else_is_reported_as_that() -> None:
     ("name", "kind", "sentence"),
     [
         ("crashes", FaultKind.CRASH, "the process ended with exit code 3 in answer to tick"),
-        ("allocates", FaultKind.OUT_OF_MEMORY, "it used more than 300 MiB of memory in answer to tick, and was killed"),
+        (
+            "allocates",
+            FaultKind.OUT_OF_MEMORY,
+            "the process used more than 300 MiB of memory in answer to tick, and was killed",
+        ),
     ],
 )
 def test_a_process_that_breaks_is_reported_as_it_would_be_on_a_pipe(name: str, kind: FaultKind, sentence: str) -> None:

@@ -169,7 +169,7 @@ def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
 # ---- What is not a schedule ------------------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[str, str]] = {
-    "nothing": ("", "it is not JSON: Expecting value: line 1 column 1"),
+    "nothing": ("", "the text is not JSON: Expecting value: line 1 column 1"),
     "a list": ("[]", "the file: [] is not of type 'object'"),
     "another version": (
         row(version=2),
@@ -223,10 +223,10 @@ BAD: dict[str, tuple[str, str]] = {
         "operations[0].route.late.bob: -1 is less than the minimum of 0",
     ),
     "odd digits": (row({"op": "garble", "to": "bob", "wire": "0"}), "operations[0].wire: '0' does not match"),
-    "not a number": (row({"op": "wait", "ms": float("nan")}), "it is not JSON: "),
+    "not a number": (row({"op": "wait", "ms": float("nan")}), "the text is not JSON: "),
     "a huge number": (row({"op": "wait", "ms": 10**4000}), "operations[0].ms: 1000000000"),
-    "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "it is not JSON: "),
-    "a name that is not text": (row(members=[{"name": "\ud800"}]), "it is not JSON: "),
+    "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "the text is not JSON: "),
+    "a name that is not text": (row(members=[{"name": "\ud800"}]), "the text is not JSON: "),
     "two of the same name": (row(members=[{"name": "a"}, {"name": "a"}]), "members: two participants have the same"),
     "two channels of a name": (row(channels=["c", "c"]), "channels: two channels have the same name"),
     "a channel too far": (row({"op": "sync", "who": "bob", "channel": 2}), "operations[0] (sync): there is no channel"),
@@ -277,7 +277,7 @@ def test_a_file_that_cannot_be_read_is_too_large_or_is_no_text_is_refused(tmp_pa
     with pytest.raises(ScheduleFileError, match="it cannot be read: Is a directory"):
         NOTATION.load(tmp_path)
     file.write_bytes(row().encode("utf-16"))
-    with pytest.raises(ScheduleFileError, match="it is not text in UTF-8"):
+    with pytest.raises(ScheduleFileError, match="the file is not text in UTF-8"):
         NOTATION.load(file)
     fitting = row().encode().ljust(MAX_BYTES)
     file.write_bytes(fitting)

@@ -167,7 +167,7 @@ def test_hostile_yaml_is_refused_with_its_line(text: str, line: int, why: str) -
     with pytest.raises(ScheduleFileError) as caught:
         yaml_document(text)
     assert caught.value.line == line
-    assert str(caught.value).startswith(f"it is not YAML of a schedule: {why}")
+    assert str(caught.value).startswith(f"the text is not the YAML of a schedule: {why}")
     assert len(str(caught.value)) < 400
 
 

@@ -57,7 +57,7 @@ def breakdown_of(command: Sequence[str]) -> Breakdown:
         (["here"], "'here' is a file of this folder, and not on the PATH: type `-- ./here`"),
         (["plain.py"], "type `-- python3 plain.py`"),
         (["./plain.py"], "type `chmod +x ./plain.py`, or name the program that runs it: type `-- python3 ./plain.py`"),
-        (["./plain"], "It is not executable: type `chmod +x ./plain`"),
+        (["./plain"], "'./plain' is not executable: type `chmod +x ./plain`"),
         (["./no-line.py"], "with an interpreter, or name the program that runs it: type `-- python3 "),
         (["./no-interpreter"], "`#!/nowhere/node --fast`, names '/nowhere/node': is it installed"),
         (["./of-windows"], "end with CR LF, as on Windows"),

@@ -201,8 +201,8 @@ def test_a_worker_says_on_stderr_that_its_lines_are_missing(
         (b"", "it is empty"),
         (b"\xff\n", "line 1: byte 1 is not UTF-8"),
         (b"hello\n", "line 1: no JSON at character 1"),
-        (b"[]\n", "line 1: it is not a JSON object"),
-        (b'{"transcript":2}\n', 'line 1: it does not contain "transcript":1'),
+        (b"[]\n", "line 1: the line is not a JSON object"),
+        (b'{"transcript":2}\n', 'line 1: the line does not contain "transcript":1'),
     ],
 )
 def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str) -> None:
@@ -216,13 +216,13 @@ def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str
 HOSTILE = [
     (b"\xff", "byte 1 is not UTF-8"),
     (b"{", "no JSON at character 2"),
-    (b"7", "it is not a JSON object"),
-    (b'{"x":' + b"9" * 10_000 + b"}", "text that is not valid JSON"),
-    (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),
-    (b'{"conversation":[]}', "it does not belong to a conversation"),
-    (b'{"conversation":2,"begone":1}', "it has no known field"),
-    (b'{"conversation":2,"direction":"<","json":{}}', "it is a reply without a request"),
-    (b'{"conversation":2,"direction":7}', "its direction is neither > nor <"),
+    (b"7", "the line is not a JSON object"),
+    (b'{"x":' + b"9" * 10_000 + b"}", "the line is not valid JSON"),
+    (b'{"x":"' + b"y" * MAX_LINE + b'"}', "the line is longer than 4,194,304 bytes"),
+    (b'{"conversation":[]}', "the line does not belong to a conversation"),
+    (b'{"conversation":2,"begone":1}', "the line has no known field"),
+    (b'{"conversation":2,"direction":"<","json":{}}', "the line is a reply without a request"),
+    (b'{"conversation":2,"direction":7}', "the direction is neither > nor <"),
 ]
 
 
@@ -253,4 +253,4 @@ def test_a_file_that_was_cut_is_read_up_to_there(transcript: Transcript) -> None
     transcript.path.write_bytes(whole[: whole.rindex(b"\n", 0, -1) - 20])
     found, complaints = read(transcript)
     assert [part.name for part in found][-1] == "by-hand"
-    assert [what for _, what in complaints] == ["it is cut off"]
+    assert [what for _, what in complaints] == ["the line is cut off"]

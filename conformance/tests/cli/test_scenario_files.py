@@ -226,7 +226,7 @@ def test_a_report_is_kept_shown_and_compared_in_every_form(tmp_path: Path) -> No
         ("who: alice, does", "who: alcie, does", ", line 9: expect[0].who: there is no participant 'alcie'."),
         ("description", "revision: sds-2026\ndescription", ", line 1: revision: there is no 'sds-2026'."),
         ("description", "version: 7\ndescription", ", line 1: version: this is version 7 of the format, and "),
-        (WAITS, "a: [", ", line 1: it is not YAML of a schedule: "),
+        (WAITS, "a: [", ", line 1: the text is not the YAML of a schedule: "),
         (WAITS, "", ": the file: None is not of type 'object'"),
     ],
 )

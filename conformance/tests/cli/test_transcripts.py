@@ -143,7 +143,7 @@ def test_lines_that_cannot_be_read_are_named_and_the_rest_is_shown(talk: Path) -
     result = typed("explain", talk)
     assert result.exit_code == 1
     assert "Not read: line 10: byte 1 is not UTF-8" in result.stderr
-    assert "Not read: line 12: it is not a JSON object" in result.stderr
-    assert "it is cut off" in result.stderr
+    assert "Not read: line 12: the line is not a JSON object" in result.stderr
+    assert "the line is cut off" in result.stderr
     assert "alice sends 'message 1 of alice'" in words(result.stdout)
     assert controls(result.stdout + result.stderr) == set()

@@ -76,7 +76,7 @@ def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path,
     other = edited(reference, tmp_path / "b", {3: change(12, **new)})
     (one,) = classified(reference, other)
     assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
-    assert "normative columns do not follow from its requests and replies" in one.reason
+    assert "normative columns do not follow from the requests and replies" in one.reason
 
 
 def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -165,9 +165,9 @@ def test_a_revision_that_nobody_knows_is_not_judged_as_another(reference: Path, 
     ("name", "value", "why"),
     [
         ("hello", b"", "a stored handshake is invalid"),
-        ("dialect", '{"dialect": "x", "message": {"nothing": 1}}', "its dialect cannot be read"),
-        ("dialect", '{"dialect": "x", "message": {"sender_id": -1}}', "its dialect cannot be read"),
-        ("dialect", "[" * 100_000, "its dialect cannot be read"),
+        ("dialect", '{"dialect": "x", "message": {"nothing": 1}}', "a dialect cannot be read"),
+        ("dialect", '{"dialect": "x", "message": {"sender_id": -1}}', "a dialect cannot be read"),
+        ("dialect", "[" * 100_000, "a dialect cannot be read"),
     ],
 )
 def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name: str, value: object, why: str) -> None:

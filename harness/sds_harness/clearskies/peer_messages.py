@@ -107,7 +107,7 @@ def value_of(text: str) -> Any:
     body = read(text.encode())
     deep = body.depth or _is_deep(body.value)
     if body.error or deep or not body.is_unicode:
-        why = body.error or ("it is nested too deep" if deep else "it has lone surrogates")
+        why = body.error or ("the value is nested too deep" if deep else "the value has lone surrogates")
         raise ScheduleStoppedError(f"{printable(text, LONGEST)} is not JSON that can be written: {why}")
     return body.value
 

@@ -59,10 +59,11 @@ class Stored:
             # The compared columns must match the requests and replies. Otherwise a diff and the checks would use
             # different steps.
             if digest_of(kind, rebuilt.group_trace) != self.side["digest"]:
-                raise ContradictoryRowsError("its normative columns do not follow from its requests and replies")
+                raise ContradictoryRowsError("the normative columns do not follow from the requests and replies")
             if len(rebuilt.compared) != self.side["steps"]:
                 raise ContradictoryRowsError(
-                    f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}"
+                    f"the rows have {len(rebuilt.compared)} compared steps, "
+                    f"and the side table counts {self.side['steps']}"
                 )
         except ContradictoryRowsError as error:
             raise DamagedFileError(
@@ -176,8 +177,8 @@ def stored_twins(
 ) -> Replay:
     """A replay that returns the stored twins of a schedule instead of playing on an implementation.
 
-    ``group_trace_of`` rebuilds the group trace of a stored twin. The twins are read at the first call. Raises DamagedFileError if the schedule to replay is not that of the next
-    twin.
+    ``group_trace_of`` rebuilds the group trace of a stored twin. The twins are read at the first call. Raises
+    DamagedFileError if the schedule to replay is not that of the next twin.
     """
 
     def twins() -> Iterator[Stored]:

@@ -194,7 +194,7 @@ class _StoredLink(Link):
     def _breakdown_error(self) -> Exception:
         kind, detail, stderr = self._fault
         if kind not in {known.value for known in FaultKind}:
-            return ContradictoryRowsError("its kind of breakdown is unknown")
+            return ContradictoryRowsError("the kind of a breakdown is unknown")
         return TesteeError(FaultKind(kind), detail, stderr)
 
     @property
@@ -213,14 +213,14 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     each other.
     """
     if any(len(text) > MAX_BYTES for text in (side["json"], *(each["dialect"] for each in side["traces"]))):
-        raise ContradictoryRowsError(f"its schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
+        raise ContradictoryRowsError(f"the schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
     try:
         schedule = plan or kind.loads(side["json"])
     except ScheduleFileError as error:
-        raise ContradictoryRowsError(f"its schedule cannot be read: {printable(str(error))}") from None
+        raise ContradictoryRowsError(f"the schedule cannot be read: {printable(str(error))}") from None
     cast, traces = side["cast"], side["traces"]
     if len(cast) != len(schedule.members) or not all(0 <= number < len(traces) for number in cast):
-        raise ContradictoryRowsError("its cast does not fit its schedule")
+        raise ContradictoryRowsError("the cast does not fit the schedule")
     links = [
         _StoredLink(kind, played_by, [row for row in rows if row["trace"] == number])
         for number, played_by in enumerate(traces)
@@ -232,7 +232,7 @@ def rebuild(kind: CorpusKind, revision: str, side: Row, rows: Sequence[Row], pla
     # The player orders traces by their first members, as it did during the recording.
     group_trace = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.remaining_rows for link in links):
-        raise ContradictoryRowsError(f"{left} of its {len(rows)} rows were not used")
+        raise ContradictoryRowsError(f"{left} of {len(rows)} stored rows were not used")
     return Rebuilt(group_trace, tuple(side["judged"]), tuple(filter(kind.compares, group_trace.acts)))
 
 
@@ -241,7 +241,7 @@ def _stage(kind: CorpusKind, revision: str, link: _StoredLink, played_by: Row, s
     try:
         dialect = kind.read_dialect(played_by["dialect"]) if played_by["dialect"] else None
     except (ValueError, RecursionError):
-        raise ContradictoryRowsError("its dialect cannot be read") from None
+        raise ContradictoryRowsError("a dialect cannot be read") from None
     stage = kind.stage(session, schedule.name, dialect)
     stage.now_ms = stage.trace.start_ms = played_by["start_ms"]
     return stage

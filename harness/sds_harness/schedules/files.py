@@ -143,7 +143,7 @@ class Notation:
             found = [_error(error) for error in islice(wrong, MOST_ERRORS)]
             found = found or list(islice(_loose_ends(self._schedule(data), self._in_expressions), MOST_ERRORS))
         except RecursionError as too_deep:
-            found = [ScheduleFileError(f"it is not JSON: {too_deep}")]
+            found = [ScheduleFileError(f"the text is not JSON: {too_deep}")]
         except ScheduleFileError as only:
             found = [only]
         for each in found:
@@ -193,7 +193,7 @@ class Notation:
             # A few errors are enough for the message; there may be a million.
             error: ValidationError | None = best_match(islice(self._validator.iter_errors(data), MOST_ERRORS))
         except RecursionError as too_deep:
-            raise ScheduleFileError(f"it is not JSON: {too_deep}") from None
+            raise ScheduleFileError(f"the text is not JSON: {too_deep}") from None
         if error is not None:
             raise _error(error)
 
@@ -255,7 +255,7 @@ def read(path: Path) -> ScheduleDocument:
     except FileError as error:
         raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
-        raise ScheduleFileError("it is not text in UTF-8") from None
+        raise ScheduleFileError("the file is not text in UTF-8") from None
 
 
 def yaml_document(text: str) -> ScheduleDocument:
@@ -264,9 +264,9 @@ def yaml_document(text: str) -> ScheduleDocument:
         data, lines = yaml_text.parse(text)
         json.dumps(data, ensure_ascii=False).encode()  # an escape may name a lone surrogate
     except YamlError as error:
-        raise ScheduleFileError(f"it is not YAML of a schedule: {error}", line=error.line) from None
+        raise ScheduleFileError(f"the text is not the YAML of a schedule: {error}", line=error.line) from None
     except ValueError as error:
-        raise ScheduleFileError(f"it is not YAML of a schedule: {printable(str(error), 120)}") from None
+        raise ScheduleFileError(f"the text is not the YAML of a schedule: {printable(str(error), 120)}") from None
     return ScheduleDocument(data, lines=lines)
 
 
@@ -313,7 +313,7 @@ def parse_text(text: str) -> Any:
         # Reject lone surrogates, which are not text. A file can contain them directly or as an escape.
         (json.dumps(data, ensure_ascii=False) if "\\u" in text else text).encode()
     except (ValueError, RecursionError) as error:
-        raise ScheduleFileError(f"it is not JSON: {error}") from None
+        raise ScheduleFileError(f"the text is not JSON: {error}") from None
     return data
 
 

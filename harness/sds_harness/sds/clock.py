@@ -44,9 +44,9 @@ def probe_clock(session: Session, dialect: Dialect | None) -> ClockProbe:
     try:
         stamps = [_timestamp(stage, number, now_ms) for number, now_ms in enumerate(TIMES_MS)]
     except ScheduleStoppedError as stopped:
-        return ClockProbe(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
+        return ClockProbe(clock=f"the Lamport timestamps cannot be read: {printable(str(stopped))}")
     if None in stamps:
-        return ClockProbe(clock="its messages have no Lamport timestamps, so its clock cannot be read")
+        return ClockProbe(clock="the messages have no Lamport timestamps, so the clock cannot be read")
     if not _follow([stamp or 0 for stamp in stamps]):
         return ClockProbe(clock="a static binary? Its Lamport timestamps do not follow the clock")
     stage.now_ms = TIMES_MS[-1]

@@ -114,7 +114,7 @@ def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
             continue
         number = row.get("conversation")
         if not isinstance(number, int):
-            complain(line, "it does not belong to a conversation")
+            complain(line, "the line does not belong to a conversation")
             continue
         if "begins" in row:
             open_[number] = TranscriptPart(_conversation(number, _object(row, "begins")), line)
@@ -137,7 +137,7 @@ def parts(path: Path, complain: Complain) -> Iterator[TranscriptPart]:
         elif "ends" in row:
             part.ends, part.stderr = _text(_object(row, "ends"), "how"), _lines(_object(row, "ends"))
         elif "begins" not in row:
-            complain(line, "it has no known field")
+            complain(line, "the line has no known field")
         # An ended conversation has no further lines: free its part.
         if part.ends and open_.pop(number, None) is not None and _said_anything(part):
             yield part
@@ -159,11 +159,11 @@ def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
             whole = data.endswith(b"\n")
             if not whole and len(data) == MAX_LINE:
                 _skip(file)
-                row: Any = f"it is longer than {MAX_LINE:,} bytes"
+                row: Any = f"the line is longer than {MAX_LINE:,} bytes"
             else:
                 row = _row(data, whole)
             if line == 1 and (isinstance(row, str) or row.get("transcript") != VERSION):
-                what = row if isinstance(row, str) else f'it does not contain "transcript":{VERSION}'
+                what = row if isinstance(row, str) else f'the line does not contain "transcript":{VERSION}'
                 raise NotATranscriptError(f"line 1: {what}")
             if isinstance(row, str):
                 complain(line, row)
@@ -186,10 +186,10 @@ def _row(data: bytes, whole: bool) -> Row | str:
     except UnicodeDecodeError as error:
         return f"byte {error.start + 1} is not UTF-8"
     except json.JSONDecodeError as error:
-        return f"no JSON at character {error.pos + 1}" if whole else "it is cut off"
+        return f"no JSON at character {error.pos + 1}" if whole else "the line is cut off"
     except (ValueError, RecursionError):
-        return "text that is not valid JSON"
-    return row if isinstance(row, dict) else "it is not a JSON object"
+        return "the line is not valid JSON"
+    return row if isinstance(row, dict) else "the line is not a JSON object"
 
 
 def _conversation(number: int, begins: Row) -> Conversation:
@@ -235,9 +235,9 @@ def _exchange(part: TranscriptPart, line: int, row: Row, complain: Complain) -> 
         case "<" if part.exchanges and part.exchanges[-1].reply is None:
             part.exchanges[-1].reply = entry
         case "<":
-            complain(line, "it is a reply without a request")
+            complain(line, "the line is a reply without a request")
         case _:
-            complain(line, "its direction is neither > nor <")
+            complain(line, "the direction is neither > nor <")
 
 
 def _object(row: Row, name: str) -> Row:

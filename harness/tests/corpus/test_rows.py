@@ -103,7 +103,7 @@ def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
     found = recorded(*TALK)
     with pytest.raises(ContradictoryRowsError, match="there is no row for a request"):
         rebuild(KIND, "sds-2026-01", found.side, found.steps[:-1])
-    with pytest.raises(ContradictoryRowsError, match=r"1 of its .* rows were not used"):
+    with pytest.raises(ContradictoryRowsError, match=r"1 of .* stored rows were not used"):
         rebuild(KIND, "sds-2026-01", found.side, [*found.steps, found.steps[-1]])
 
 
