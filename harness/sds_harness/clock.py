@@ -120,7 +120,7 @@ class _TimeFile:
         # libfaketime reads the fraction as a double and truncates it: without the final 01, .123 would become 122 ms.
         # The folder is private and temporary, so it cannot contain a foreign link.
         self._next.write_text(f"{seconds}.{rest:03}01\n")
-        self._next.replace(self._file)  # a half-written time would end the process
+        self._next.replace(self._file)  # libfaketime would end the process if it read a half-written time
         self._shows = now_ms
 
     def remove(self, pid: int | None) -> None:

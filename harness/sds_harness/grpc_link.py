@@ -154,7 +154,7 @@ class GrpcLink(Link):
             return
         self._requests.put(None)
         self._deadline = time.monotonic() + self._limits.exit_s
-        with limit_time(2 * self._limits.exit_s):  # the limit applies to the stream, then to the process
+        with limit_time(2 * self._limits.exit_s):  # the stream may take ``exit_s``, and then the process
             with contextlib.suppress(grpc.RpcError):
                 for _ in self._call:
                     pass  # Discard what arrives: it answers no request.

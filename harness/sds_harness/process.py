@@ -163,7 +163,7 @@ class TesteeProcess:
 
         Returns the exit status (negative: the signal), or None if the process still runs after ``seconds``.
         """
-        self._deadline = float("inf")  # no watchdog: its SIGKILL would be reported as the exit status
+        self._deadline = float("inf")  # the watchdog must not act: its SIGKILL would be reported as the exit status
         try:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -236,11 +236,11 @@ class TesteeProcess:
         self._kill_family()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(_DYING_S)
-        self._kill_family()  # again, for children that were started in the meantime
+        self._kill_family()  # kills children that were started before the process died
         self._reader.join(_LAST_WORDS_S)
 
     def _keep_stderr(self) -> None:
-        waiting = select.poll()  # its own poll object: two threads cannot share one
+        waiting = select.poll()  # not shared: two threads cannot use one poll object
         waiting.register(self._kept.fileno(), select.POLLIN)
         while self._read_stderr():
             waiting.poll()
@@ -260,7 +260,7 @@ class TesteeProcess:
             self._stderr.append(chunk)
             self._stderr_size += len(chunk)
             self._unread_stderr += len(chunk)
-            while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:  # keep at least _STDERR_BYTES
+            while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:
                 self._stderr_size -= len(self._stderr.popleft())
             return True
 

@@ -120,7 +120,7 @@ def _cgroups(root: Path, controller: str) -> Iterator[tuple[Path, int]]:
 
 
 def _quota(group: Path, version: int) -> float | None:
-    """The quota in processors; None if there is no quota."""
+    """The CPU quota of a cgroup, as a number of processors; None if there is no quota."""
     if version == 2:
         quota, _, period = _text(group / "cpu.max").strip().partition(" ")
     else:

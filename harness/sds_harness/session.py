@@ -116,7 +116,7 @@ class Session:
             raise TesteeError(FaultKind.NEVER_EXITS, detail, self.link.stderr_lines()) from None
 
     def kill(self) -> None:
-        """End the session at once."""
+        """End the session without waiting for the implementation."""
         with suppress(OverdueError):  # the guardian kills remaining processes at the end
             self.link.kill()
 

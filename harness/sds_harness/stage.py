@@ -40,7 +40,7 @@ def start_of(session: Session) -> int:
 
 
 class Stage(Generic[S]):
-    """Plays one schedule on one session."""
+    """Plays one schedule on one session with an implementation, and records the trace."""
 
     streams = False
     """Whether the bytes of one message on the network may be spread over several steps."""

@@ -22,7 +22,7 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     if padded in known:
         return f" Did you mean {padded}?"
     lower = word.lower()
-    # In a short name, one wrong letter lowers the similarity a lot.
+    # In a short name, one wrong letter lowers the similarity below the minimum.
     one_away = [name for name in known if _is_one_edit_away(lower, name.lower())]
     if one_away:
         near = max(one_away, key=lambda name: SequenceMatcher(None, lower, name.lower()).ratio())

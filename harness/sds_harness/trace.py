@@ -136,7 +136,6 @@ class Trace(Generic[S]):
     """The revision of the specification that was spoken."""
     dialect: Dialect | None = None
     environment: str = PLAIN.name
-    """Name of the environment."""
     parties: dict[str, Party] = field(default_factory=dict)
     steps: list[S] = field(default_factory=list)
     start_ms: int = 0

@@ -104,7 +104,6 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._bodies = self._home.trace.bodies.for_another_trace()
         self._streams: dict[tuple[int, str], Stream] = {}
         self._streams_of: dict[int, list[Stream]] = {}
-        """The streams by link."""
         self._closed: dict[str, Actor] = {}
         self._lines: list[Line] = []
         self._peers: dict[str, ScriptedPeer] = {}
@@ -443,7 +442,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._at(who)
             links.append(self._network.join_scripted(self._actors[who], reader))
             self._write_to(links[-1], reader.get_updates())
-        # Some implementations answer when they are ticked.
+        # Some implementations answer only at a `tick`.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
             self._tick(Tick(op.who))

@@ -18,7 +18,6 @@ class Seen:
     """The messages that a peer sent to a new scripted peer."""
 
     updates: tuple[Message, ...]
-    """The updates, in order."""
     request: Message | None
     """The first database.get_updates of the peer; None if it sent none."""
 

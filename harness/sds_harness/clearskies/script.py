@@ -60,7 +60,7 @@ class Message:
 
 
 class Script(script.Script[Member]):
-    """A schedule that is being written."""
+    """A schedule that is being written: each call appends an operation."""
 
     language = CLEARSKIES
 
@@ -109,7 +109,7 @@ class Script(script.Script[Member]):
 
 
 class Part:
-    """A peer under test in a script."""
+    """A peer under test. Its methods append operations of this peer to the script."""
 
     def __init__(self, script: Script, name: str) -> None:
         self.script = script
@@ -191,7 +191,7 @@ class Part:
 
 
 class Peer:
-    """A scripted peer in a script."""
+    """A scripted peer. Its methods append operations of this peer to the script."""
 
     def __init__(self, script: Script, name: str, *, read_only: bool) -> None:
         self.script = script

@@ -33,7 +33,7 @@ ROUND_MS = 5_000
 
 
 class Stage(stage.Stage[Step]):
-    """Plays one schedule on one session."""
+    """Plays one schedule on one session with an implementation, and records the trace."""
 
     trace: Trace
     streams = True
@@ -56,7 +56,6 @@ class Stage(stage.Stage[Step]):
         self.last_signature: bytes | None = None
         """The last signature with the key of the writers, by any scripted peer."""
         self.clearskies_environment = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL
-        """The settings of the environment that only ClearSkies has."""
         self.actors: list[Actor] = []
         self.network = Network(self)
         self._stores: Path | None = None

@@ -165,7 +165,7 @@ class Party(trace.Party):
 
     @property
     def peer_id(self) -> str:
-        """32 lower-case hex digits."""
+        """The ID of the peer: 32 lower-case hexadecimal digits."""
         return self.participant_id
 
 
@@ -267,7 +267,6 @@ class Trace(trace.Trace[Step]):
     unsettled: list[int] = field(default_factory=list)
     """Steps at which the schedule stopped waiting, because the peers did not become quiet (CA-3)."""
     bodies: Bodies = field(default_factory=Bodies, init=False, compare=False, repr=False)
-    """The parsed bodies of the messages in the trace."""
     _wiring: _Wiring | None = field(default=None, init=False, compare=False, repr=False)
 
     @property

@@ -32,7 +32,7 @@ SHORT_MS = (7, 1, 40, 1_000, 61_000)
 
 
 class Writer:
-    """Builds one schedule."""
+    """Builds one schedule. Passages append operations with its methods."""
 
     def __init__(self, choices: Choices, members: Sequence[Member]) -> None:
         self.choices = choices
@@ -93,11 +93,11 @@ class Writer:
         return self.labels[-count:]
 
     def linked_to(self, who: str) -> list[str]:
-        """The participants that are linked to this one."""
+        """The participants that are linked to ``who``."""
         return [other for pair in self.links if who in pair for other in pair if other != who]
 
     def neighbour(self, who: str) -> str:
-        """A participant that is linked to this one; adds a link if there is none."""
+        """A participant that is linked to ``who``. If there is none, adds a link to one."""
         near = self.linked_to(who)
         if near:
             return pick(self.choices, near)
@@ -119,7 +119,7 @@ class Writer:
         """Usually let some time pass: changes within one millisecond have the same update_time."""
         if not self.chance(6):
             self.add(Wait(pick(self.choices, SHORT_MS)))
-        # Some implementations send when they are ticked.
+        # Some implementations send only at a `tick`.
         self.with_probability(12, Tick())
 
     def label(self) -> str:

@@ -27,7 +27,6 @@ Progress = Callable[[int, int], None]
 """Called several times a second with the number of finished tasks and the number of all tasks."""
 
 MOST_TASKS = 1 << 14
-"""Maximum number of tasks of one job."""
 _EVERY_S = 0.2
 
 

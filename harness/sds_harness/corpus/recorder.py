@@ -82,7 +82,7 @@ class RecordingCast(Protocol):
         ...
 
     def kill(self) -> None:
-        """End all processes."""
+        """Kill the processes of all players."""
         ...
 
 

@@ -151,7 +151,7 @@ class ContradictoryRowsError(CorpusError):
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A rebuilt group trace."""
+    """A group trace that was rebuilt from stored rows."""
 
     group_trace: GroupTrace
     judged: tuple[str, ...]

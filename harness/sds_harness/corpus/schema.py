@@ -75,7 +75,6 @@ class Columns:
     """The normative columns in the order in which they are hashed, including ``PARTICIPANT``, ``COMMAND``, ``AT_MS``
     and ``ANSWER``."""
     informative: tuple[Column, ...] = ()
-    """The informative columns of the protocol."""
     asked: tuple[str, ...] = ()
     """Names of the informative columns that explain differences."""
 

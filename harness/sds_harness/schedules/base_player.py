@@ -63,7 +63,9 @@ def raise_if_stopped(group_trace: GroupTrace[Any, Any, Any], *optional: str) -> 
     period, or if the reason begins with one of ``optional``.
     """
     refused = (why for why in group_trace.left_out.values() if not why.startswith((NEEDS, UNTOLD, *optional)))
-    if why := group_trace.ended or next(refused, "messages were sent without end" if group_trace.storm else ""):
+    if why := group_trace.ended or next(
+        refused, "the participants sent messages without end" if group_trace.storm else ""
+    ):
         raise ScheduleStoppedError(why)
 
 

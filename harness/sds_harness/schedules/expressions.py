@@ -69,7 +69,7 @@ class ExpressionError(ValueError):
 
 
 class UndefinedNameError(ExpressionError):
-    """A name has no value."""
+    """A name in an expression has no value."""
 
 
 def names_in(text: str) -> set[str]:

@@ -44,7 +44,7 @@ class Packet(Generic[W]):
     """The participant or scripted peer that sends the message."""
     wire: W
     at_ms: int
-    """Time in milliseconds since the start."""
+    """Virtual time at which the message was sent, in milliseconds since the start of the schedule."""
     act: int
     """Number of the act in which the participant broadcast the message; 0 for a scripted peer."""
     operation: int
@@ -76,7 +76,7 @@ class Act(Generic[S, T, W]):
     trace: T = field(repr=False)
     """The trace that contains the step. All participants that one process plays share a trace."""
     at_ms: int
-    """Time in milliseconds since the start, independent of the participants' clocks."""
+    """Virtual time of the step, in milliseconds since the start of the schedule. Offsets of clocks are not added."""
     operation: int
     """Index of the operation of the schedule during which the step happened."""
     packet: Packet[W] | None = None
@@ -87,7 +87,7 @@ class Act(Generic[S, T, W]):
 
 @dataclass
 class GroupTrace(Generic[S, T, W]):
-    """One run of one schedule on a cast."""
+    """The result of one play of one schedule on a cast."""
 
     schedule: Schedule
     traces: list[T] = field(repr=False)

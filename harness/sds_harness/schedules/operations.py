@@ -43,7 +43,7 @@ STRAIGHT = Route()
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of a schedule."""
+    """An operation of a schedule. Each kind of operation is a subclass."""
 
     op: ClassVar[str]
     """The name of the operation in a schedule file."""

@@ -17,7 +17,7 @@ M = TypeVar("M", bound=Member)
 
 
 class Script(Generic[M]):
-    """A schedule that is being written."""
+    """A schedule that is being written: each call appends an operation."""
 
     language: ClassVar[Language]
     """The language of the testee protocol, in which the names of capabilities are looked up."""
@@ -30,7 +30,7 @@ class Script(Generic[M]):
         """The condition that ``add`` gives to operations; "" outside of the block of ``when``."""
 
     def add(self, *operations: Operation) -> None:
-        """Append operations."""
+        """Append operations. In a block of `when`, they get its condition."""
         self.operations += [one.with_values(when=self._condition) if self._condition else one for one in operations]
 
     @contextmanager

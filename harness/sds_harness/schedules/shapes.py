@@ -41,6 +41,4 @@ Percent = Annotated[int, Shape("percent", minimum=0, maximum=100)]
 Uint64 = Annotated[int, Shape("uint64", minimum=0, maximum=1 << 64)]
 """An integer from 0 to 2^64. The maximum does not fit in 64 bits, so that schedules can test an overflow."""
 Bytes = Annotated[int, Shape("bytes", minimum=0, maximum=4 << 20)]
-"""A number of bytes."""
 Channel = Annotated[int, Shape("channel", minimum=0, maximum=63)]
-"""The number of a channel."""

@@ -23,7 +23,7 @@ from .worlds import ALL, Copy, Known, Word, World
 
 @dataclass
 class _Done:
-    """One action of one participant."""
+    """What one participant does in one event of a word."""
 
     at_ms: int
     kind: int

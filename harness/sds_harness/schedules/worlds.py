@@ -39,7 +39,7 @@ class Event(NamedTuple):
     """One event of a word. The order of words is the order of these tuples of numbers."""
 
     kind: int
-    """Index of the kind of event."""
+    """Index of the kind of the event in ``World.kinds``."""
     who: int
     """Index of the participant at which the event happens, or ``ALL``."""
     sender: int = -1
@@ -99,7 +99,6 @@ class AlphabetPart:
     """Names of kinds of events that may occur together in one word, and the maximum length of such words."""
 
     names: tuple[str, ...]
-    """Names of kinds."""
     most: int = 0
     """Maximum length of a word in events; 0 means any length."""
 

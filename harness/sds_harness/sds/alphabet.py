@@ -60,7 +60,7 @@ _NEEDS = {
 
 
 class SdsAlphabet(Alphabet):
-    """The alphabet of SDS."""
+    """The events in small worlds of SDS, and how their words become schedules."""
 
     names = ALPHABET
     usual: tuple[AlphabetPart, ...] = USUAL
@@ -98,7 +98,10 @@ class SdsAlphabet(Alphabet):
             "resend_unacknowledged_ms": 30_000,
             "resend_possibly_acknowledged_ms": 60_000,
         }
-        if not names & {PATIENT, REST}:  # with a timeout, participants may lose different messages
+        if not names & {
+            PATIENT,
+            REST,
+        }:  # with this timeout, participants may declare different messages lost
             configuration["lost_timeout_ms"] = 90_000
         if PERIODIC in names:
             configuration["sync_interval_ms"] = SYNC_INTERVAL_MS

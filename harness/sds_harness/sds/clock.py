@@ -116,7 +116,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
 
 
 def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
-    """Tick once a day. Return whether ``seen`` holds for one of the steps."""
+    """Tick once a day for at most ``PAUSES`` days. Return whether ``seen`` holds for one of the steps."""
     return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
 
 

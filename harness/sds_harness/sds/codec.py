@@ -99,7 +99,7 @@ class Codec:
             return wire
 
     def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
-        """The fields of a message on the wire."""
+        """The message that the implementation decodes from the bytes ``wire``."""
         private = wire if self._dialect is None else self._dialect.to_private(wire)
         answer = self._ask(pb.Request(decode=pb.Decode(wire=private)))
         if not isinstance(answer, pb.Reply):

@@ -18,7 +18,6 @@ from .operations import Look, Say, Send, Sync, Tick, Wait
 PERIODIC, NAMELESS, FORTY, ROUND = "periodic", "nameless", "forty", "round"
 UNREPAIRED, CROWD = "unrepaired", "crowd"
 SYNC_INTERVAL_MS = 60_000
-"""Interval of automatic sync messages, in milliseconds."""
 CROWD_OF = 300
 """The number of participants of the group that the configuration states."""
 MANY_CHANNELS = tuple(f"c-{number}" for number in range(1, 36))

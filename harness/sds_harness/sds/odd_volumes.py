@@ -15,7 +15,6 @@ from .operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
 
 MANY = "many"
 _MOST_LABELS = 950
-"""Maximum number of labels that one message names."""
 
 many = partial(event, MANY, most=1, equals=False, starts=True, aware=True)
 

@@ -182,7 +182,7 @@ def _references(dependencies: Sequence[Dependency]) -> tuple[str | Entry, ...]:
 
 
 class Script(script.Script[Member]):
-    """A schedule that is being written."""
+    """A schedule that is being written: each call appends an operation."""
 
     language = SDS
 
@@ -320,7 +320,7 @@ class Script(script.Script[Member]):
 
 
 class Part:
-    """A participant under test in a script."""
+    """A participant under test. Its methods append operations of this participant to the script."""
 
     in_force = InForce()
 
@@ -362,7 +362,7 @@ class Part:
         self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
 
     def receive_bytes(self, wire: bytes) -> None:
-        """Let bytes arrive."""
+        """Let bytes, which need not be a message, arrive at the participant."""
         self.script.add(Garble(self.name, wire.hex()))
 
     def receive_part(self, message: Message, end: int = 0, percent: int = 100) -> None:

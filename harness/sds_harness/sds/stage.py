@@ -33,7 +33,7 @@ _NOTHING_OF_SDS = SdsEnvironment("", "")
 
 
 class Stage(stage.Stage[Step]):
-    """Plays one schedule on one session."""
+    """Plays one schedule on one session with an implementation, and records the trace."""
 
     trace: Trace
 
@@ -43,7 +43,6 @@ class Stage(stage.Stage[Step]):
         self.dialect = dialect
         self.revision = REVISIONS.get(session.revision, SDS_2026_01)
         self.sds_environment = environment if isinstance(environment, SdsEnvironment) else _NOTHING_OF_SDS
-        """The environment, with the settings that only SDS has."""
         self.other_channels = OtherChannels() if self.sds_environment.third_channel else None
         # If the Lamport timestamps of a revision are counters, the start does not depend on a clock.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS

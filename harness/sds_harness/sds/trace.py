@@ -79,9 +79,9 @@ class Wire:
         self.text: bytes = raw
         """The bytes in the layout of the specification: translated if a dialect is in use."""
         self.message: Message | None = None
-        """The decoded message."""
+        """The decoded message; None if the bytes cannot be decoded."""
         self.error = ""
-        """Why the bytes cannot be decoded."""
+        """Why the bytes cannot be decoded; "" if they can."""
         try:
             if dialect is not None:
                 self.text = dialect.to_text(raw)
@@ -167,7 +167,7 @@ class Step(trace.Step):
         return whole
 
     _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The messages that were removed from the reply."""
+    """The broadcasts that were moved out of the reply, because they are shared with other steps."""
     _arrived: bytes | None = field(default=None, init=False, compare=False, repr=False)
     """The message that was removed from the request. Its bytes are shared with other steps of the trace."""
 
@@ -258,7 +258,7 @@ class Step(trace.Step):
 
 @dataclass
 class Trace(trace.Trace[Step]):
-    """One run of one schedule."""
+    """The steps of one play of one schedule of SDS."""
 
     revision: Revision = SDS_2026_01
     dialect: Dialect | None = None

@@ -27,11 +27,11 @@ class Text:
 
     name: str = "SDS"
     repairs: bool = True
-    """Whether it has SDS-R."""
+    """Whether the revision has SDS-R."""
     retrieval_hints: bool = True
-    """Whether causal histories contain more than message IDs."""
+    """Whether causal histories have senders and retrieval hints, and not only message IDs."""
     syncs_are_logged: bool = False
-    """Whether messages may depend on a sync message."""
+    """Whether sync messages are part of the log, so that other messages may depend on them."""
 
     @classmethod
     def of(cls, revision: Revision) -> Text:
@@ -42,7 +42,7 @@ SDS = Text()
 
 
 class Writer:
-    """Builds one schedule."""
+    """Builds one schedule. Passages append operations with its methods."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class Writer:
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
         self.labels: list[str] = []
-        """Labels of content messages so far, oldest first."""
+        """Labels of the messages so far, oldest first."""
         self.mine: dict[str, list[str]] = {}
-        """Labels by participant."""
+        """By participant or scripted peer, the labels of its messages so far, oldest first."""
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 

@@ -140,7 +140,7 @@ class Transcript:
     def _last(self, size: int) -> tuple[int, bool]:
         """The number of the last line, and whether it is incomplete because its writer was killed."""
         rest = b""
-        # The last line is usually short.
+        # Read only the last 4 KiB first, because the last line is usually short.
         for length in (1 << 12, 2 * MAX_LINE):
             start = max(0, size - length)
             *lines, rest = os.pread(self._file, size - start, start).split(b"\n")

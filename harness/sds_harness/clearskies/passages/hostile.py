@@ -53,7 +53,7 @@ def forgeries(writer: Writer) -> None:
 def replays(writer: Writer) -> None:
     """A peer repeats earlier messages to peers that have received these or newer messages, and to other peers."""
     who, peer = writer.writer(), pick(writer.choices, LURKERS)
-    # Read-only peers get signed copies.
+    # Participants send signed updates to a read-only peer, so signed copies of the changes exist.
     writer.add(Ask(peer, who, True))
     key = writer.key()
     for _ in writer.times(1, 3):

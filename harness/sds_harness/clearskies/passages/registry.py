@@ -21,7 +21,6 @@ class Passage:
     weight: int
     """How often the passage is chosen, relative to the weights of the other passages."""
     scripted: bool
-    """Whether the passage has scripted peers."""
     fits: Premise
     """Returns whether the passage is possible with the present participants."""
 
@@ -31,7 +30,6 @@ class Passage:
 
 
 PASSAGES: dict[str, Passage] = {}
-"""All passages by name."""
 
 
 def passage(

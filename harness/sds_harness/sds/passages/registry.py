@@ -39,7 +39,6 @@ class Passage:
 
 
 PASSAGES: dict[str, Passage] = {}
-"""All passages by name."""
 
 
 def passage(
