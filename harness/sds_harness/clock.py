@@ -51,7 +51,7 @@ class ClockProbe:
     """The result of a probe of the time. Each reason is a clause; "" if nothing is wrong."""
 
     clock: str = ""
-    """Why the probe cannot confirm that the clock of the implementation follows."""
+    """Why the probe cannot confirm that the clock of the implementation shows the moved time."""
     timers: str = ""
     """The timer that does not follow the moved time, although the clock does."""
 

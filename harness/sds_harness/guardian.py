@@ -19,7 +19,8 @@ PAUSE_S = 0.02
 
 
 def main() -> None:
-    """Arguments: the name of the variable, the prefix of its values, and the folder that contains psutil."""
+    """Arguments: the name of the environment variable for marks, the prefix of all marks of the program, and the folder
+    that contains psutil."""
     variable, beginning, packages = sys.argv[1:]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

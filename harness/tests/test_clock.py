@@ -142,7 +142,7 @@ def test_who_does_not_run_under_the_library_runs_without_it() -> None:
 def test_timers_that_stand_still_are_named() -> None:
     assert why_not(declared_by(*system_clock.COMMAND, system_clock.IDLE)) == (
         "--clock faketime: the clock of this implementation moves, its timers do not (nothing is resent in 3 days "
-        "of virtual time; omit `resend` if that never happens)"
+        "of virtual time; do not declare `resend` if that never happens)"
     )
 
 

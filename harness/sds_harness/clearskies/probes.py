@@ -1,7 +1,7 @@
 """Probes: read the content of a peer from the wire alone, as any peer could that connects to it.
 
-A scripted peer links to it, asks for everything and hangs up. The peer may count the sent records in its vector clock
-(rule 3); nothing else changes.
+A scripted peer links to the peer under test, requests all records and closes the link. The peer under test may count
+the sent records in its vector clock (rule 3); nothing else changes.
 """
 
 from __future__ import annotations

@@ -289,7 +289,7 @@ class ScriptedLink:
         self.script.add(Send(**self._ends, messages=sent, joined=joined))
 
     def ask(self, since: Numbers | None = None, **members: Any) -> None:
-        """Let the scripted peer send a database.get_updates; ``members`` are more members."""
+        """Let the scripted peer send a database.get_updates; ``members`` are added to the request."""
         more = _json(members) if members else ""
         self.script.add(Ask(**self._ends, since=_entries(since or {}), members=more))
 

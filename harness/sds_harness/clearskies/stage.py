@@ -167,7 +167,7 @@ class Stage(stage.Stage[Step]):
                 return value
 
     def store_path(self, name: str) -> str:
-        """A new path for a store. The files there are removed at the end."""
+        """A new path for a store. The files there are removed when the stage is closed."""
         if self._stores is None:
             self._stores = Path(tempfile.mkdtemp(prefix="clearskies-"))
             # This removes the folder even if the stage is never closed because the conversation broke.

@@ -87,7 +87,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         alice = stage.open("resends")
         own = alice.send()
         if not _wait_until(alice, lambda step: any(m.message_id == own.message_id for m in step.messages)):
-            yield f"nothing is resent in {waited}; omit `resend` if that never happens"
+            yield f"nothing is resent in {waited}; do not declare `resend` if that never happens"
     if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
         alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
         # Receive a message instead of sending one: an own message would be resent, and an implementation may send no
@@ -96,13 +96,13 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         if alice.party.in_force.sync_interval_ms and not _wait_until(
             alice, lambda step: any(map(_is_sync, step.messages))
         ):
-            yield f"no sync message is sent in {waited}; omit `periodic-sync` if that never happens"
+            yield f"no sync message is sent in {waited}; do not declare `periodic-sync` if that never happens"
     if declared.can(pb.CAPABILITY_LOST):
         alice = stage.open("losses", configuration=pb.Configuration(lost_timeout_ms=WAIT_MS))
         took = _receive_blocked_message(stage, alice)
         given_up = took and alice.party.in_force.lost_timeout_ms
         if given_up and not _wait_until(alice, lambda step: any(event.kind == "lost" for event in step.events)):
-            yield f"nothing is given up in {waited}; omit `lost` if that never happens"
+            yield f"nothing is given up in {waited}; do not declare `lost` if that never happens"
     if declared.can(pb.CAPABILITY_SDS_R):
         pb_configuration = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
         alice = stage.open("repairs", configuration=pb_configuration)
@@ -112,7 +112,7 @@ def _standing_timers(stage: Stage) -> Iterator[str]:
         if _receive_blocked_message(stage, alice) and not any(
             alice.after(pause).send().repair_request for pause in pauses
         ):
-            yield f"no repair is requested in {waited}; omit `sds-r` if that never happens"
+            yield f"no repair is requested in {waited}; do not declare `sds-r` if that never happens"
 
 
 def _wait_until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
