@@ -362,7 +362,7 @@ def _write_in_place(path: Path, old: os.stat_result, data: bytes) -> None:
     try:
         found = os.fstat(handle)
         if not os.path.samestat(found, old):
-            raise OSError(errno.EAGAIN, "it was replaced meanwhile")
+            raise OSError(errno.EAGAIN, "the file was replaced in the meantime")
         _make_room(handle, found.st_size, len(data))
         _write_at_once(handle, data)
         os.ftruncate(handle, len(data))

@@ -161,7 +161,7 @@ class GrpcLink(Link):
             late, ended = self._late, self._end(self._limits.exit_s)
         limit = f"{self._limits.exit_s:g} s"
         if not ended:
-            detail = f"still running {limit} after its stdin ended, and killed"
+            detail = f"the process still ran {limit} after its stdin ended, and was killed"
             raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
         if late:
             detail = f"the server did not end the conversation within {limit}"
@@ -242,7 +242,7 @@ class GrpcLink(Link):
 
     def _fail_unready(self, reason: str, patience: float, *, reached: bool) -> NoReturn:
         if reached:
-            self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {reason}", _SLOW)
+            self._fail(FaultKind.HANG, f"the server was not ready within {patience:g} s: {reason}", _SLOW)
         if self._process is not None:
             detail = f"the process runs, but no server listens at {self.address} within {patience:g} s ({reason})"
             self._fail(

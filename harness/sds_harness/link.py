@@ -169,7 +169,7 @@ class StdioLink(Link):
         with limit_time(self._limits.exit_s):
             ended = self._process.close(self._limits.exit_s)
         if not ended:
-            detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
+            detail = f"the process still ran {self._limits.exit_s:g} s after its stdin ended, and was killed"
             raise TesteeError(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
 
     def kill(self) -> None:

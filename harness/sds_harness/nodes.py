@@ -141,7 +141,7 @@ def _open_fifo(path: Path) -> int:
             if error.errno != errno.ENXIO:
                 raise
         if time.monotonic() > deadline:
-            raise OSError(errno.ENXIO, f"it is a FIFO that no reader opened within {READER_S:g} s")
+            raise OSError(errno.ENXIO, f"no reader opened the FIFO within {READER_S:g} s")
         time.sleep(_RETRY_S)
 
 
@@ -152,7 +152,7 @@ def _write_all(handle: int, data: bytes, patience_s: float | None) -> None:
             left, progress = left[os.write(handle, left[:_PIECE]) :], time.monotonic()
         except BlockingIOError:
             if patience_s is not None and time.monotonic() - progress > patience_s:
-                raise OSError(errno.ETIMEDOUT, f"its reader read nothing for {patience_s:g} s") from None
+                raise OSError(errno.ETIMEDOUT, f"the reader read nothing for {patience_s:g} s") from None
             time.sleep(_RETRY_S)
         except BrokenPipeError:
-            raise OSError(errno.EPIPE, "its reader closed it before all data were written") from None
+            raise OSError(errno.EPIPE, "the reader closed the FIFO before all data were written") from None

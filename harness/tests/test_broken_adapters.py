@@ -272,7 +272,7 @@ def test_a_process_that_runs_on_after_its_stdin_has_ended_is_killed(start: Start
     tick(session, open_participant(session))
     breakdown = broken(session.close, IMPATIENT.exit_s)
     assert breakdown.kind is FaultKind.NEVER_EXITS
-    assert breakdown.detail == "still running 0.4 s after its stdin ended, and killed"
+    assert breakdown.detail == "the process still ran 0.4 s after its stdin ended, and was killed"
 
 
 def test_a_child_that_outlives_its_parent_is_no_fault_and_ends_with_the_session(start: Start, tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_server_is_waited_for_until_it_is_ready() -> None:
     with serving("honest", status=NOT_SERVING) as (port, health):
         breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
         assert breakdown.kind is FaultKind.HANG
-        assert breakdown.detail == "not ready within 0.5 s: the health service does not report SERVING"
+        assert breakdown.detail == "the server was not ready within 0.5 s: the health service does not report SERVING"
         health.set(SDS.service, SERVING)
         session = connected(port)
         assert ticked(session).HasField("effects")
@@ -307,7 +307,7 @@ def test_a_server_that_runs_on_after_its_stdin_has_ended_is_killed() -> None:
     breakdown = broken(session.close, 2 * IMPATIENT.exit_s)
     assert (breakdown.kind, breakdown.detail) == (
         FaultKind.NEVER_EXITS,
-        "still running 0.4 s after its stdin ended, and killed",
+        "the process still ran 0.4 s after its stdin ended, and was killed",
     )
 
 

@@ -42,11 +42,11 @@ def test_a_reader_that_goes_away_or_never_reads_is_an_error(tmp_path: Path, monk
     monkeypatch.setattr(nodes, "PROGRESS_S", 0.2)
     path = tmp_path / "out"
     os.mkfifo(path)
-    with reading(path, most=1), pytest.raises(BrokenPipeError, match="its reader closed it"):
+    with reading(path, most=1), pytest.raises(BrokenPipeError, match="the reader closed the FIFO"):
         write_named(path, LARGE)
     idle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        with pytest.raises(TimeoutError, match=r"its reader read nothing for 0\.2 s"):
+        with pytest.raises(TimeoutError, match=r"the reader read nothing for 0\.2 s"):
             write_named(path, LARGE)
     finally:
         os.close(idle)

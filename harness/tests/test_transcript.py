@@ -198,7 +198,7 @@ def test_a_worker_says_on_stderr_that_its_lines_are_missing(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "it is empty"),
+        (b"", "the file is empty"),
         (b"\xff\n", "line 1: byte 1 is not UTF-8"),
         (b"hello\n", "line 1: no JSON at character 1"),
         (b"[]\n", "line 1: the line is not a JSON object"),

@@ -145,7 +145,7 @@ def test_a_fifo_that_nobody_reads_is_reported_and_the_other_reports_are_written(
     os.mkfifo(tmp_path / "fifo")
     result = typed("report", report, "--html", tmp_path / "fifo", "--markdown", tmp_path / "page.md")
     assert result.exit_code == 2
-    assert "fifo was not written: it is a FIFO that no reader opened within 0.1 s." in words(result.stderr)
+    assert "fifo was not written: no reader opened the FIFO within 0.1 s." in words(result.stderr)
     assert (tmp_path / "page.md").exists()
 
 

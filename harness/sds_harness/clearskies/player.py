@@ -489,7 +489,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
                     if listener := self._network.listener_of(number, step.participant):
                         self._network.sent(packet, listener)
         if len(group_trace.acts) >= MAX_STEPS * self._length_factor:
-            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
+            raise ScheduleTooLongError(f"the maximum of {MAX_STEPS * self._length_factor:,} steps was reached")
 
     def _packet(self, sender: str, number: int, data: bytes, act: int, label: str = "") -> Packet:
         group_trace = self.group_trace

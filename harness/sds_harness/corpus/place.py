@@ -166,5 +166,5 @@ def _name_file_in_errors(place: Place) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
-        return "it does not exist"
+        return "there is no such file or folder"
     return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__

@@ -248,7 +248,8 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             for index in body:
                 self._repeated += 1
                 if self._repeated > MOST_REPEATED * self._length_factor:
-                    raise ScheduleTooLongError(f"{MOST_REPEATED * self._length_factor:,} operations were repeated")
+                    most = MOST_REPEATED * self._length_factor
+                    raise ScheduleTooLongError(f"the maximum of {most:,} repeated operations was reached")
                 self._play_one(index)
             if op.until and self._value(op.until):
                 break

@@ -500,7 +500,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
     for index, operation in enumerate(schedule.operations):
         repeated = operation.operations if isinstance(operation, Repeat) else 0
         if any(isinstance(each, Repeat) for each in schedule.operations[index + 1 : index + 1 + repeated]):
-            yield ScheduleFileError(f"operations[{index}] (repeat): it repeats another `repeat`", ("operations", index))
+            yield ScheduleFileError(f"operations[{index}]: a `repeat` repeats another `repeat`", ("operations", index))
         for complaint in (*_strangers(operation, names, number), *_wrong_expression(operation, in_expressions)):
             yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
     if schedule.parameter:

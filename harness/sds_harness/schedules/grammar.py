@@ -11,7 +11,7 @@ ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ"
 def hold_to_bounds(fewest: int, most: int, longest: int, passages: Collection[str], known: Collection[str]) -> None:
     """Raises ValueError if the numbers of participants or passages are out of range, or if a passage is unknown."""
     if not 1 <= fewest <= most <= len(NAMES):
-        raise ValueError(f"participants are between 1 and {len(NAMES)}, not {fewest} to {most}")
+        raise ValueError(f"the number of participants is between 1 and {len(NAMES)}, not {fewest} to {most}")
     if longest < 1:
         raise ValueError(f"a schedule has at least one passage, not {longest}")
     if unknown := set(passages) - set(known):

@@ -84,7 +84,7 @@ class Player(BasePlayer[A, S, T, W]):
         """Call ``does``, which makes a participant take steps. Record the steps as acts, and carry their broadcasts
         over the network."""
         if len(self.group_trace.acts) >= MAX_STEPS * self._length_factor:
-            raise ScheduleTooLongError(f"there were {MAX_STEPS * self._length_factor:,} steps")
+            raise ScheduleTooLongError(f"the maximum of {MAX_STEPS * self._length_factor:,} steps was reached")
         stage = self._at(who)
         before = len(stage.trace.steps)
         try:

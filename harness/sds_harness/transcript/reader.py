@@ -170,7 +170,7 @@ def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
             else:
                 yield line, row
         if not line:
-            raise NotATranscriptError("it is empty")
+            raise NotATranscriptError("the file is empty")
 
 
 def _skip(file: Any) -> None:

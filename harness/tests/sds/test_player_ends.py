@@ -104,7 +104,7 @@ def test_a_schedule_without_end_is_left_out_from_there_on(monkeypatch: pytest.Mo
     monkeypatch.setattr(player, "MAX_STEPS", 12)
     group_trace = shown(*[ops.Tick("alice")] * 100)
     assert group_trace.steps == 12
-    assert list(group_trace.left_out.values()) == ["there were 12 steps, and the rest was not played"]
+    assert list(group_trace.left_out.values()) == ["the maximum of 12 steps was reached, and the rest was not played"]
     assert group_trace.breakdown is None
     assert not group_trace.storm
 
@@ -112,7 +112,7 @@ def test_a_schedule_without_end_is_left_out_from_there_on(monkeypatch: pytest.Mo
 def test_too_much_repetition_ends_the_schedule() -> None:
     group_trace = shown(*[ops.Repeat(1, 2_000), ops.Mark("t")] * 60, ops.Tick("alice"))
     assert commands(group_trace) == []
-    assert "100,000 operations were repeated" in next(iter(group_trace.left_out.values()))
+    assert "the maximum of 100,000 repeated operations was reached" in next(iter(group_trace.left_out.values()))
 
 
 def test_a_repair_that_is_none_of_the_messages_is_not_awaited() -> None:
