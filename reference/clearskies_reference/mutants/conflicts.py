@@ -291,17 +291,6 @@ class _Decisions(Peer):
         self.config = replace(self.config, resolution=Resolution.SEPARATE)
 
     @fault(
-        Peer.separate,
-        "14",
-        "does not send the separate record that it makes of the loser of a conflict",
-        resolution=Resolution.SEPARATE,
-    )
-    def separates_for_itself(self, loser: Record, effects: Effects) -> None:
-        links, self.links = self.links, {}
-        super().separate(loser, effects)
-        self.links = links
-
-    @fault(
         Peer.merge, "53", "merges records with equal keys, but not versions of one record", resolution=Resolution.MERGE
     )
     def merges_no_versions(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:

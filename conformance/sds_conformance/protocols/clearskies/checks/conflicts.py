@@ -27,6 +27,7 @@ from ..view.meetings import (
     find_linked_states,
     find_resolution,
     find_resolved_conflicts,
+    find_results,
     find_ties,
     find_version_meetings,
     is_traced,
@@ -397,20 +398,20 @@ def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observatio
 
 @check("CSDB-14", pb.CAPABILITY_OBSERVE, of="writes received shown")
 def results_of_applications_are_sent(view: PeerView) -> Iterator[Observation]:
-    """If the application merges or separates records, all linked peers under test see the same records in the end.
+    """If the application merges or separates records, all linked peers under test see the results in the end.
 
     Peers may send the result or the conflicting versions (CA-8).
     """
     if by_default(view) or view.trace.unsettled:
         return
     for mine, theirs, other in find_linked_states(view):
-        for key in {*mine.values, *theirs.values} if view.in_conflict(mine.step) else ():
-            one, two = mine.values.get(key, []), theirs.values.get(key, [])
-            if has_wide_numbers([one, two]) and not view.can(pb.CAPABILITY_WIDE_INTEGERS):
+        for result in find_results(view, mine):
+            if has_wide_numbers(result.value) and not view.can(pb.CAPABILITY_WIDE_INTEGERS):
                 continue
-            expected = f"{quoted(one)} under {key!r} also at {other.party.name}"
-            met = len(one) == len(two) and all(any(equal(value, each) for each in two) for value in one)
-            yield observe_outcome(mine.step, "change-not-sent", met, expected, quoted(two) if two else "nothing")
+            values = theirs.values.get(str(result.key), [])
+            met, seen = any(equal(result.value, value) for value in values), quoted(values[0]) if values else "nothing"
+            expected = f"{describe_record(result)}, the result of a conflict, also at {other.party.name}"
+            yield observe_outcome(mine.step, "change-not-sent", met, expected, seen)
 
 
 # ---- Merged and compared clocks --------------------------------------------------------------------------------------

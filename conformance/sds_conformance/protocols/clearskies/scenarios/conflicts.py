@@ -473,10 +473,6 @@ def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
 @scenario("14", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
 def merged_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
     """Two peers write records at the same time and merge them; the third peer is linked to one of the two."""
-    _write_at_two_of_three(script, alice, alan, anna)
-
-
-def _write_at_two_of_three(script: Script, alice: Part, alan: Part, anna: Part) -> None:
     alice.link(anna)
     line = alice.link(alan)
     alice.put("one record", {"both": 0})
@@ -496,9 +492,3 @@ def _write_at_two_of_three(script: Script, alice: Part, alan: Part, anna: Part) 
 def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that keeps both records receives five conflicts."""
     _send_conflicts(alice, bob, carol)
-
-
-@scenario("14", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
-def separated_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
-    """Two peers write records at the same time and separate them; the third peer is linked to one of the two."""
-    _write_at_two_of_three(script, alice, alan, anna)

@@ -16,7 +16,18 @@ from clearskies_reference import VectorClock
 
 from ....judging.formats import json_of
 from ....judging.view_cache import cache_per_view
-from .facts import RecordVersion, Shown, Update, VersionId, dominates, equal, has_wide_numbers, has_zeros, same_content
+from .facts import (
+    RecordVersion,
+    Shown,
+    Update,
+    VersionId,
+    dominates,
+    equal,
+    grouped,
+    has_wide_numbers,
+    has_zeros,
+    same_content,
+)
 from .knowledge import SAFE_INTEGER, Arrival
 from .peer_view import PeerView
 
@@ -448,6 +459,20 @@ def find_linked_states(view: PeerView) -> Iterator[tuple[Shown, Shown, PeerView]
             theirs = _find_final_state(other)
             if mine is not None and theirs is not None:
                 yield mine, theirs, other
+
+
+def find_results(view: PeerView, shown: Shown) -> Iterator[RecordVersion]:
+    """Yield the records of a state that the peer made itself by resolving conflicts: no change of the application has
+    this content, and no version of another peer had it when it first arrived.
+    """
+    first = {update.version: update for update in reversed(view.received) if update.by != view.peer_id}
+    came = grouped(first.values(), lambda update: update.uuid)
+    made = grouped(view.changes, lambda change: change.uuid)
+    for uuid, seen in shown.records.items():
+        arrived = any(same_content(seen.content, update.content) for update in came.get(uuid, ()))
+        written = any(change.kind == "rename" or equal(change.value, seen.value) for change in made.get(uuid, ()))
+        if not (seen.deleted or arrived or written) and view.in_conflict(shown.step):
+            yield seen
 
 
 def _find_final_state(view: PeerView) -> Shown | None:

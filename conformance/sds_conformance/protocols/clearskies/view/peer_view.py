@@ -34,8 +34,8 @@ from .facts import (
 )
 from .knowledge import Arrival, Knowledge, find_excess_of_merge, find_excuse, find_prohibition
 
-MAY_BE_MADE = "the peer may have made this record itself, to separate versions in conflict"
-"""Why the outcome of an update may be a conflict with a record that the peer has not shown yet."""
+MAY_BE_RESOLVED = "the peer may have resolved the same conflict by a change of its own"
+"""Why the outcome of an update may be a conflict with a change that the peer has not sent yet."""
 AFTER_DOUBT = "it arrived on a link after a message that could be refused"
 """Why a peer may refuse an update: it may have stopped reading the link."""
 
@@ -466,21 +466,22 @@ class PeerView:
             excuse = AFTER_DOUBT
         if not excuse and self._broke_at_once(link, update):
             excuse = "the link broke before the peer must have processed the update"
-        unsure = excuse or (MAY_BE_MADE if self._may_separate(update) else "")
+        unsure = excuse or (MAY_BE_RESOLVED if self._may_be_resolved(update) else "")
         arrival = known.record_arrival(update, prohibition, unsure, self.quiet_before(update.step))
         if prohibition or excuse:
             link.doubtful_from = min(update.step.index, link.doubtful_from or update.step.index)
         return arrival
 
-    def _may_separate(self, update: Update) -> bool:
-        """Has another peer under test made a record to separate versions, so that this peer may have made it as well?
+    def _may_be_resolved(self, update: Update) -> bool:
+        """Has another peer under test made this change to resolve a conflict?
 
-        Some peers derive the uuid of the new record from the versions, so that both make the same record.
+        The peer may have resolved the same conflict by a change that it has not sent yet.
         """
-        if self.resolution != pb.RESOLUTION_SEPARATE:
+        if self.resolution == pb.RESOLUTION_UNSPECIFIED:
             return False
         writers = [other for other in self.everybody if other is not self and other.peer_id == update.by]
-        return any(update.uuid not in {change.uuid for change in other.changes} for other in writers)
+        written = {change.shown.version for other in writers for change in other.changes if change.shown is not None}
+        return bool(writers) and update.version not in written
 
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
         """Did the other end or the peer close a link before everything that had arrived was processed?"""
