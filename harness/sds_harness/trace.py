@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from google.protobuf.descriptor import Descriptor
 
@@ -165,6 +165,16 @@ class Trace(Generic[S]):
     _steps_of: dict[str, list[S]] = field(default_factory=dict, repr=False, compare=False)
     _sorted: int = field(default=0, repr=False, compare=False)
     """The number of steps that were sorted into ``_steps_of``."""
+
+    @property
+    def answered(self) -> Self:
+        """This trace without the step at which the conversation broke.
+
+        The step has no reply, so it shows nothing that the implementation did or failed to do.
+        """
+        if self.breakdown is None or not self.steps or self.steps[-1].reply is not None:
+            return self
+        return replace(self, steps=self.steps[:-1], _steps_of={}, _sorted=0)
 
     def to_json_lines(self) -> Iterator[str]:
         """A header and then one JSON line per step, for people and tools that inspect a single run."""

@@ -616,7 +616,11 @@ class ChannelView:
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:
-    """Create a view for each participant and channel of a trace."""
+    """Create a view for each participant and channel of a trace.
+
+    If the conversation broke, the step without a reply is left out, so that no check takes it for a violation.
+    """
+    trace = trace.answered
     filters = KnownFilters(trace)
     views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
     together: dict[str, list[ChannelView]] = {}
