@@ -70,6 +70,21 @@ def test_no_failure_hides_under_a_warning() -> None:
     assert describe_causes(verdict(CAUSE, places), verdict(EFFECT, places, Verdict.WARN)) == {CAUSE: [EFFECT]}
 
 
+def test_a_fault_explains_only_the_codes_that_follow_from_it() -> None:
+    """A message that is sent late seems unasked. It does not explain that a message without content is accepted."""
+    places = {"run-1": {5}}
+    cause = verdict("SDS-SEND-10", places, code="not-kept")
+    for code, under in (("sent-unasked", ["SDS-MSG-20"]), ("empty-accepted", [])):
+        found = describe_causes(cause, verdict("SDS-MSG-20", places, Verdict.WARN, code))
+        assert found["SDS-SEND-10"] == under
+
+
+def test_no_fault_explains_that_a_message_without_content_is_accepted() -> None:
+    accepted = frozenset({"empty-accepted"})
+    rows = (row for row in RULES.catalogue.consequences if row.explained_codes("SDS-MSG-20", accepted))
+    assert [row.of for row in rows] == []
+
+
 LAYOUT = [f"SDS-MSG-0{number}" for number in (1, 2, 5)]
 
 
