@@ -41,11 +41,37 @@ def position_on_giving_up(view: ChannelView, message_id: str, before: int) -> st
 
 
 def resend_period(view: ChannelView) -> int | None:
-    """The resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
-    c = view.configuration
-    if c.HasField("resend_unacknowledged_ms"):
-        return int(c.resend_unacknowledged_ms)
-    return None if view.can(pb.CAPABILITY_RESEND_PERIOD) else 0
+    """The resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown.
+
+    Without a declared period, the longest wait of the trace counts: the specification allows any period.
+    """
+    if period_is_undeclared(view):
+        return _longest_wait(view)
+    return int(view.configuration.resend_unacknowledged_ms) if _period_is_reported(view) else None
+
+
+def period_is_undeclared(view: ChannelView) -> bool:
+    """Does the implementation neither declare that it waits before it resends, nor report a period?"""
+    return not _period_is_reported(view) and not view.can(pb.CAPABILITY_RESEND_PERIOD)
+
+
+def _period_is_reported(view: ChannelView) -> bool:
+    return bool(view.configuration.HasField("resend_unacknowledged_ms"))
+
+
+@cache_per_view
+def _longest_wait(view: ChannelView) -> int:
+    """The longest time between two broadcasts of an own message in which a tick sent no copy, in milliseconds; 0 if
+    every tick sent one. Messages that a repair request named are left out, because their copies may be responses.
+    """
+    own = (sent for sent in view.sent if sent.message.message_id not in view.first_requests)
+    return max((gap.waited_ms for sent in own for gap in gaps(view, sent) if gap.silent_ms > 0), default=0)
+
+
+UNDECLARED_PERIOD = (
+    "if the implementation waits longer, declare CAPABILITY_RESEND_PERIOD and report resend_unacknowledged_ms"
+)
+"""Advice for a message that is not resent, if `period_is_undeclared`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,14 @@ from ...view.repair_tracker import NEVER
 from ...view.resends import (
     CAP,
     TOLERATED_SWEEPS,
+    UNDECLARED_PERIOD,
     Gap,
     PossiblyAcknowledged,
     clock_is_monotonic,
     clock_never_goes_back,
     first_evidence_index,
     gaps,
+    period_is_undeclared,
     position_on_giving_up,
     possibly_acknowledged,
     resend_period,
@@ -102,17 +104,19 @@ for such messages is in force.
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An unacknowledged message is broadcast again after each resend period."""
-    period = resend_period(view)
+    period, undeclared = resend_period(view), period_is_undeclared(view)
     for sent in view.sent if period is not None else ():
         rounds = resends(view, sent)
         yield from map(observe_met, rounds.copies)
         if rounds.overdue is not None:
             waited = rounds.overdue.now_ms - rounds.last.now_ms
             which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
-            expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
+            expected = f"a copy of {which}, {waited} ms ago, with "
+            expected += "no declared resend period" if undeclared else f"a resend period of {period} ms"
             soft = "AMB-64" if len(rounds.copies) >= CAP else ""
             code = "stopped-resending" if rounds.copies else "never-resent"
-            yield observe_violation(rounds.overdue, code, expected, "no copy, although the sweep has run", soft)
+            seen = "no copy, although the sweep has run" + (f"; {UNDECLARED_PERIOD}" if undeclared else "")
+            yield observe_violation(rounds.overdue, code, expected, seen, soft)
 
 
 @cache_per_view
@@ -372,6 +376,7 @@ def sent_messages_are_resent(view: ChannelView) -> Iterator[Observation]:
         elif rounds.overdue is not None:
             expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
             seen = f"no copy is sent within {rounds.overdue.now_ms - sent.step.now_ms} ms"
+            seen += f"; {UNDECLARED_PERIOD}" if period_is_undeclared(view) else ""
             yield observe_violation(rounds.overdue, "not-kept", expected, seen)
 
 
