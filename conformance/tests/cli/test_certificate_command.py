@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from click.testing import Result
 
 from certificates import certified, forged, kept, left, whole_report
 from run_helpers import REPOSITORY, reference_command
+from sds_conformance.judging.certification import Progress
 from sds_conformance.reports.certificate import Certificate, read_certificate
 from suite_terminal import controls, too_wide, typed, words
 
@@ -178,7 +180,7 @@ def test_a_true_one_holds_as_far_as_was_played() -> None:
     text = verified(certified(), *FEW, *REFERENCE)
     assert "Rerun seed 1: 4 scenarios, in plain, " in text
     assert "Holds for the sample: " in text
-    assert re.search(r"\b(\d+) of \1 verdicts", text) is None
+    assert re.search(r"\b(\d+) of \1 judged verdicts", text) is None
 
 
 def test_the_seed_of_a_sample_is_printed_and_gives_it_again() -> None:
@@ -204,6 +206,31 @@ def test_who_else_answers_is_another_implementation(command: list[str], said: st
     text = verified(certified(), *FEW, "--", *command, code=1)
     assert said in text
     assert "this is not the certified implementation" in text
+
+
+@pytest.mark.parametrize(("command", "differs"), [(REFERENCE, False), (impostor(), True)])
+def test_an_interrupted_replay_compares_only_what_was_played(
+    command: tuple[str, ...] | list[str], differs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify_module = import_module("sds_conformance.cli.certificate.verify")
+
+    class Bar:
+        def __enter__(self) -> Progress:
+            return self.interrupt
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def interrupt(self, _: str, number: int, __: int) -> None:
+            if number == 20:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify_module, "steps_bar", lambda *_: Bar())
+    text = verified(certified(), "--all", *command, code=130)
+    assert re.search(r"Interrupted: compared \d+ of \d+ judged verdicts so far; ", text)
+    assert ("Differs" in text, "they agree" in text) == (differs, not differs)
+    assert "and now inconclusive" not in text
+    assert "Does not hold" not in text
 
 
 # ---- Signatures ----------------------------------------------------------------------------------------------------
@@ -236,6 +263,8 @@ def test_a_signature_says_who_wrote_it() -> None:
     for other in (checked(*SIGNERS, "bob"), checked(*SIGNERS, "nobody")):
         assert other.exit_code == 2
         assert "did not sign this certificate" in words(other.stdout)
+        assert "Not accepted" in other.stdout
+        assert "Forged" not in other.stdout
     missing = checked("--allowed-signers", "nowhere", "--signer", "ann")
     assert missing.exit_code == 2
     assert "there is no file nowhere" in words(missing.stdout)

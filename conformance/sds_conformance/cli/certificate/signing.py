@@ -23,6 +23,12 @@ class SignatureError(Exception):
     """The signature is wrong or cannot be made. The message has the reason and advice."""
 
 
+class NotAcceptedError(SignatureError):
+    """The signature is not accepted, but nothing shows that the certificate was changed: another person signed it, or
+    the signature cannot be examined.
+    """
+
+
 def signature_of(certificate: Path) -> Path:
     """Return the path of the signature of a certificate."""
     return certificate.with_name(f"{certificate.name}.sig")
@@ -56,34 +62,34 @@ def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: st
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
         file.write_bytes(signature)  # Use a private temporary folder, in which no other user can place a symbolic link.
-        if allowed is None:
-            output = _run_ssh_keygen(
-                ["check-novalidate", "-s", str(file)], content, "the signature does not belong to this certificate"
-            )
-        else:
+        output = _run_ssh_keygen(
+            ["check-novalidate", "-s", str(file)], content, "the signature does not belong to this certificate"
+        )
+        if allowed is not None:
             if not allowed.is_file():
-                raise SignatureError(
+                raise NotAcceptedError(
                     f"there is no file {allowed}: each of its lines has a name, a blank and a public key"
                 )
             who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
-            output = _run_ssh_keygen(
-                who, content, f"according to {allowed}, {printable(signer, 80)} did not sign this certificate"
-            )
+            wrong = f"according to {allowed}, {printable(signer, 80)} did not sign this certificate"
+            output = _run_ssh_keygen(who, content, wrong, NotAcceptedError)
     return printable(output.strip(), 300)
 
 
-def _run_ssh_keygen(arguments: list[str], content: bytes, failure: str) -> str:
-    """Run ssh-keygen on a content and return its output. Raises SignatureError with ``failure`` if ssh-keygen fails."""
+def _run_ssh_keygen(
+    arguments: list[str], content: bytes, failure: str, error: type[SignatureError] = SignatureError
+) -> str:
+    """Run ssh-keygen on a content and return its output. Raises ``error`` with ``failure`` if ssh-keygen fails."""
     command = [PROGRAM, "-Y", arguments[0], "-n", NAMESPACE, *arguments[1:]]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_PATIENCE_S, check=False)
     except FileNotFoundError:
-        raise SignatureError(f"signatures need {PROGRAM}: install OpenSSH, on Debian `openssh-client`") from None
-    except OSError as error:
-        raise SignatureError(f"{PROGRAM} cannot be started: {error.strerror}") from None
+        raise NotAcceptedError(f"signatures need {PROGRAM}: install OpenSSH, on Debian `openssh-client`") from None
+    except OSError as reason:
+        raise NotAcceptedError(f"{PROGRAM} cannot be started: {reason.strerror}") from None
     except subprocess.TimeoutExpired:
         raise SignatureError(f"{failure}: {PROGRAM} did not end within {_PATIENCE_S} s") from None
     if done.returncode:
         lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-        raise SignatureError(f"{failure}: {printable(lines[0] if lines else 'no reason given', 200)}")
+        raise error(f"{failure}: {printable(lines[0] if lines else 'no reason given', 200)}")
     return done.stdout.decode("utf-8", "replace")

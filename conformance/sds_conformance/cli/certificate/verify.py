@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from ..clock_option import FAKETIME
 from ..files import usage_errors
 from ..options import DrivenImplementation, add_driving_options, combine, console, program, which_seed
 from ..paths import INPUT_FILE
-from .signing import SignatureError, read_signature, signer_of
+from .signing import NotAcceptedError, SignatureError, read_signature, signer_of
 
 _EPILOG = """
 \b
@@ -182,8 +183,10 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:
-            raise SignatureError(f"the certificate is not signed: there is no {file.name}.sig next to it")
+            raise NotAcceptedError(f"the certificate is not signed: there is no {file.name}.sig next to it")
         text = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
+    except NotAcceptedError as error:
+        _end(out, "Not accepted", str(error), Exit.USAGE)
     except SignatureError as error:
         _refuse(out, [str(error)])
     else:
@@ -250,7 +253,10 @@ def _play_sample(
 
 def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Certification) -> None:
     """Print the compared results and the differences, and end the command."""
-    found = compare(certificate.data, sample, outcome)
+    # An interrupted replay has no verdicts on the runs that it did not play, so it is compared like a sample.
+    found = compare(
+        certificate.data, replace(sample, everything=sample.everything and not outcome.interrupted), outcome
+    )
     rows = {row["id"]: row for row in certificate.data["requirements"]}
     missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
     but = f", none of them in {', '.join(sorted(missed))}" if missed else ", in all sections"
@@ -270,10 +276,17 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     if not found.compared:
         _end(out, "Not shown", "the runs exercised no certified requirement", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
-    _end(out, head, f"{len(found.compared)} of {format_count(len(rows), 'verdict')} were reproduced", Exit.CONFORMANT)
+    total = len(rows) if sample.everything else count_judged(certificate.data)
+    what = "verdict" if sample.everything else "judged verdict"
+    _end(out, head, f"{len(found.compared)} of {format_count(total, what)} were reproduced", Exit.CONFORMANT)
 
 
 def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
+    _print_differences(out, differences)
+    _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
+
+
+def _print_differences(out: Console, differences: Iterable[str]) -> None:
     sentences = list(differences)
     for sentence in sentences[:_MOST_SHOWN]:
         print_labelled(out, "Differs", Text(sentence))
