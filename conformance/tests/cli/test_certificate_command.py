@@ -227,7 +227,7 @@ def test_an_interrupted_replay_compares_only_what_was_played(
 
     monkeypatch.setattr(verify_module, "steps_bar", lambda *_: Bar())
     text = verified(certified(), "--all", *command, code=130)
-    assert re.search(r"Interrupted: compared \d+ of \d+ judged verdicts so far; ", text)
+    assert re.search(r"Interrupted: compared \d+ of \d+ judged verdicts before the interrupt; ", text)
     assert ("Differs" in text, "they agree" in text) == (differs, not differs)
     assert "and now inconclusive" not in text
     assert "Does not hold" not in text

@@ -88,7 +88,7 @@ def _run_ssh_keygen(
     except OSError as reason:
         raise NotAcceptedError(f"{PROGRAM} cannot be started: {reason.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise SignatureError(f"{failure}: {PROGRAM} did not end within {_PATIENCE_S} s") from None
+        raise NotAcceptedError(f"{failure}: {PROGRAM} did not end within {_PATIENCE_S} s") from None
     if done.returncode:
         lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise error(f"{failure}: {printable(lines[0] if lines else 'no reason given', 200)}")

@@ -268,11 +268,15 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
         print_labelled(out, "Limits", Text(f"not measured again: type `{program()} limits` to measure the limits"))
     for name, why in outcome.left_out.items():
         print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
-    if found.differences:
-        how_many = format_count(len(found.differences), "verdict differs", "verdicts differ")
-        _differ(out, found.differences, f"{how_many} from the certificate")
+    how_many = format_count(len(found.differences), "verdict differs", "verdicts differ")
+    differing = f"{how_many} from the certificate"
     if outcome.interrupted:
-        _end(out, "Interrupted", "the verdicts before the interrupt agree with the certificate", Exit.INTERRUPTED)
+        _print_differences(out, found.differences)
+        text = f"compared {len(found.compared)} of {format_count(count_judged(certificate.data), 'judged verdict')}"
+        result = differing if found.differences else "they agree with the certificate"
+        _end(out, "Interrupted", f"{text} before the interrupt; {result}", Exit.INTERRUPTED)
+    if found.differences:
+        _differ(out, found.differences, differing)
     if not found.compared:
         _end(out, "Not shown", "the runs exercised no certified requirement", Exit.NOTHING_EXERCISED)
     head = "Holds" if sample.everything else "Holds for the sample"
@@ -292,7 +296,6 @@ def _print_differences(out: Console, differences: Iterable[str]) -> None:
         print_labelled(out, "Differs", Text(sentence))
     if len(sentences) > _MOST_SHOWN:
         print_labelled(out, "", Text(f"and {format_count(len(sentences) - _MOST_SHOWN, 'more difference')}"))
-    _end(out, "Does not hold", summary, Exit.NON_CONFORMANT)
 
 
 def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:
