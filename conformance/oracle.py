@@ -43,15 +43,15 @@ from sds_testee.framing import Framing
 SCHEDULES = {"sds-2026-01": 1_400, "forum-2024": 200, "clearskies-database": 400}
 """By revision: how many are drawn."""
 SEED = 20_261_127
-Implementation = tuple[str, str, str]
+CastImplementation = tuple[str, str, str]
 """The revision that it is judged by, its kind (``reference``, ``mutant``, ``variant``) and its name."""
 _KNOWN = KnownRuns()
 """In each process: most traces of mutants and variants are those of the reference."""
 
 
-def implementations() -> list[Implementation]:
+def implementations() -> list[CastImplementation]:
     """Every model in this process, judged by a revision in which its choice matters."""
-    out: list[Implementation] = []
+    out: list[CastImplementation] = []
     for protocol in protocols():
         model, requirements = protocol.model, protocol.rules.catalogue.requirements
         out += [(revision, "reference", "reference") for revision in protocol.rules.revisions]
@@ -60,7 +60,7 @@ def implementations() -> list[Implementation]:
     return out
 
 
-def started(implementation: Implementation, _: Mapping[str, str] | None = None) -> Link:
+def started(implementation: CastImplementation, _: Mapping[str, str] | None = None) -> Link:
     """A fresh one."""
     revision, kind, name = implementation
     protocol = protocol_of(revision)
@@ -82,7 +82,7 @@ def in_scenarios(revision: str, connect: Callable[[Mapping[str, str]], Link]) ->
     return {"verdicts": said, "breakdowns": sorted(broken.breakdown.kind.value for broken in outcome.breakdowns)}
 
 
-def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
+def in_schedule(implementation: CastImplementation, data: object) -> dict[str, Any]:
     """By requirement and property: the severity of its findings, and how often it was exercised."""
     revision = implementation[0]
     schedule = repertoire_of(revision).notation.from_json(data)
@@ -100,12 +100,12 @@ def in_schedule(implementation: Implementation, data: object) -> dict[str, Any]:
     return {"found": found, "exercised": {what: count for what, count in assessment.exercised.items() if count}}
 
 
-def _scenarios_of(implementation: Implementation) -> str:
+def _scenarios_of(implementation: CastImplementation) -> str:
     said = in_scenarios(implementation[0], partial(started, implementation))
     return json.dumps({"of": ["scenarios", *implementation], **said})
 
 
-def _schedule_on(play: tuple[int, object, Implementation]) -> str:
+def _schedule_on(play: tuple[int, object, CastImplementation]) -> str:
     number, data, implementation = play
     return json.dumps({"of": ["schedule", number, *implementation], **in_schedule(implementation, data)})
 
@@ -119,9 +119,9 @@ def drawn() -> Iterator[str]:
             yield json.dumps({"revision": revision, "schedule": json.loads(dumps(schedule))})
 
 
-def plays(path: Path) -> Iterator[tuple[int, object, Implementation]]:
+def plays(path: Path) -> Iterator[tuple[int, object, CastImplementation]]:
     """Each schedule on the reference, and on another implementation of the revision, all of them in turn."""
-    everybody: dict[str, list[Implementation]] = {}
+    everybody: dict[str, list[CastImplementation]] = {}
     for implementation in implementations():
         everybody.setdefault(implementation[0], []).append(implementation)
     for number, line in enumerate(path.read_text("utf-8").splitlines()):

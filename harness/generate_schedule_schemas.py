@@ -26,7 +26,7 @@ from sds_harness.clearskies.notation import NOTATION as CLEARSKIES  # noqa: E402
 from sds_harness.docstrings import docstring  # noqa: E402
 from sds_harness.schedules.files import Notation  # noqa: E402
 from sds_harness.schedules.operations import Route, Schedule  # noqa: E402
-from sds_harness.schedules.shapes import Label, Ms, Name, Shape  # noqa: E402
+from sds_harness.schedules.shapes import Bounds, Label, Ms, Name  # noqa: E402
 from sds_harness.sds import operations as sds  # noqa: E402
 from sds_harness.sds.encodings import ENCODINGS  # noqa: E402
 from sds_harness.sds.notation import NOTATION as SDS  # noqa: E402
@@ -41,7 +41,7 @@ _named: dict[str, Json] = {}
 _OBJECTS: dict[type[Any], str] = {
     sds.Entry: "entry",
     clearskies.Entry: "entry",
-    clearskies.Copy: "copy",
+    clearskies.MessageCopy: "copy",
     Route: "route",
 }
 """The classes that are objects within operations."""
@@ -89,7 +89,7 @@ def schema_of(protocol: str) -> Json:
             "How conflicts are resolved: 0 keeps the winner (the default), 1 merges, 2 stores the loser separately."
         )
         configuration = _object({"resolution": {"description": described, **resolution}})
-        objects = [clearskies.Entry, clearskies.Copy]
+        objects = [clearskies.Entry, clearskies.MessageCopy]
     top = _field_docstrings(Schedule)
     _named.clear()
     schema: Json = {
@@ -257,7 +257,7 @@ def _shape_of(hint: Any) -> Json:
     return {"type": _BASIC[hint]}
 
 
-def _bounded(kind: Any, shape: Shape) -> Json:
+def _bounded(kind: Any, shape: Bounds) -> Json:
     whole = {"enum", "type"} & {*shape.keywords}
     return shape.keywords if whole else {**_shape_of(kind), **shape.keywords}
 

@@ -17,7 +17,7 @@ SCOPE = Scope.select(revision=REVISION)
 
 
 @dataclass(frozen=True)
-class Model:
+class LocalModel:
     """The reference in this process: as it is, with a fault, or with another legal choice."""
 
     mutant: str = ""
@@ -33,7 +33,7 @@ class Model:
 
 
 def order_of(
-    model: Callable[[Mapping[str, str]], Link] = Model(),
+    model: Callable[[Mapping[str, str]], Link] = LocalModel(),
     schedules: int = 24,
     *,
     seed: int = 0,

@@ -12,7 +12,7 @@ from clearskies_reference.testee import server as clearskies
 from clearskies_reference.variants import VARIANTS as CLEARSKIES_VARIANTS
 from run_helpers import reference
 from sds_conformance.exploration.assessment import Scope
-from sds_conformance.exploration.casts import Cast, Implementation
+from sds_conformance.exploration.casts import Cast, CastImplementation
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.interop.mixed import Mixed, explore_mixed
 from sds_conformance.interop.mixed_cast import MixedCast
@@ -40,8 +40,8 @@ def clearskies_peer(name: str = "", **options: Any) -> Start:
 
 
 def cast_of(starts: Mapping[str, Start], revision: str = CURRENT) -> Cast:
-    def implementation(name: str, start: Start) -> Implementation:
-        return Implementation(name, lambda _: LocalLink(start()))
+    def implementation(name: str, start: Start) -> CastImplementation:
+        return CastImplementation(name, lambda _: LocalLink(start()))
 
     return Cast((implementation(name, start) for name, start in starts.items()), revision)
 

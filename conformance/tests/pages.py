@@ -10,7 +10,7 @@ from sds_conformance.reports.report import Report
 VOID = {"meta", "br", "input", "img", "link", "hr"}
 
 
-class Page(HTMLParser):
+class ParsedPage(HTMLParser):
     """A page, read: its elements in order, with their texts."""
 
     def __init__(self, html: str) -> None:
@@ -73,5 +73,5 @@ class Element:
         return " ".join(self.text.split())
 
 
-def read(made: Report) -> Page:
-    return Page(html(made))
+def read(made: Report) -> ParsedPage:
+    return ParsedPage(html(made))

@@ -34,7 +34,7 @@ PER_SHARD = 64
 
 
 @dataclass(frozen=True)
-class Model:
+class LocalModel:
     """The reference in this process: as it is, with a fault, or with another legal choice."""
 
     mutant: str = ""
@@ -64,7 +64,7 @@ class Model:
 
 
 def order_of(
-    model: Callable[[Mapping[str, str]], Link] = Model(),
+    model: Callable[[Mapping[str, str]], Link] = LocalModel(),
     schedules: int = 24,
     *,
     seed: int = 0,

@@ -16,7 +16,7 @@ from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError, TooL
 
 from .declaration import OutsideClock, printable
 from .faults import FaultKind, TesteeError
-from .moment import Moment
+from .moment import Instant
 from .process import TesteeProcess
 from .watchdog import limit_time
 
@@ -103,7 +103,7 @@ class Limits:
     """
     total_s: float = math.inf
     """Seconds from ``began`` within which all commands together must be answered."""
-    began: Moment = field(default_factory=Moment, compare=False, repr=False)
+    began: Instant = field(default_factory=Instant, compare=False, repr=False)
     """The moment from which ``total_s`` counts."""
 
     @property

@@ -17,7 +17,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
-class Moment:
+class Instant:
     """A point in time; without arguments, the present."""
 
     at_s: float = field(default_factory=time.monotonic)
@@ -31,13 +31,13 @@ class Moment:
         return _restore, (_machine(), self.at_s, self.ago_s)
 
 
-def after(seconds: float) -> Moment:
+def after(seconds: float) -> Instant:
     """The moment that is ``seconds`` from now."""
-    return Moment(time.monotonic() + seconds)
+    return Instant(time.monotonic() + seconds)
 
 
-def _restore(machine: str, at_s: float, ago_s: float) -> Moment:
-    return Moment(at_s if machine == _machine() else time.monotonic() - ago_s)
+def _restore(machine: str, at_s: float, ago_s: float) -> Instant:
+    return Instant(at_s if machine == _machine() else time.monotonic() - ago_s)
 
 
 @cache

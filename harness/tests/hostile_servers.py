@@ -79,7 +79,7 @@ ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
 """For each of these servers, the replies that it sends instead of the right answer."""
 
 
-class Conversation:
+class HostileConversation:
     """One stream; the server ends it in answer to Tick if it ``ends-the-stream``."""
 
     def __init__(self, name: str, at_tick: Callable[[], object]) -> None:
@@ -117,7 +117,7 @@ def serving(
     """
     options = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", takes))
     server = grpc.server(ThreadPoolExecutor(8), options=options)
-    method: Any = grpc.stream_stream_rpc_method_handler(Conversation(name, at_tick))
+    method: Any = grpc.stream_stream_rpc_method_handler(HostileConversation(name, at_tick))
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {METHOD: method}),))
     servicer = health.HealthServicer()
     if status is not None:

@@ -31,7 +31,7 @@ ERROR = pb.Reply(error=pb.Error(message="disk full"))
 TICK = pb.Request(tick=pb.Tick())
 
 
-class ScriptedLink(LocalLink):
+class PreparedLink(LocalLink):
     """Answers hello, then with the given replies; counts the requests."""
 
     def __init__(self, hello: pb.Reply = ANSWERS["hello"], then: pb.Reply = ANSWERS["effects"]) -> None:
@@ -54,7 +54,7 @@ class ScriptedLink(LocalLink):
         self.killed = True
 
 
-def session_on(link: ScriptedLink) -> Session:
+def session_on(link: PreparedLink) -> Session:
     return open_session(lambda: link, LIMITS, "sds-2026-01")
 
 
@@ -102,7 +102,7 @@ def test_what_a_stranger_says_is_printed_without_control_characters(text: str, s
     ],
 )
 def test_a_handshake_that_fails_ends_the_session_and_says_why(hello: pb.Reply, kind: FaultKind, sentence: str) -> None:
-    link = ScriptedLink(hello)
+    link = PreparedLink(hello)
     breakdown = broken(lambda: session_on(link))
     assert (breakdown.kind, breakdown.detail) == (kind, sentence)
     assert link.killed
@@ -119,15 +119,15 @@ def test_a_handshake_that_fails_ends_the_session_and_says_why(hello: pb.Reply, k
 )
 def test_a_command_has_one_kind_of_answer_that_belongs_to_it(request_: pb.Request, expected: str) -> None:
     command = request_.WhichOneof("command")
-    assert session_on(ScriptedLink(then=ANSWERS[expected])).call(request_).HasField(expected)
+    assert session_on(PreparedLink(then=ANSWERS[expected])).call(request_).HasField(expected)
     for name in set(ANSWERS) - {expected}:
-        breakdown = broken(partial(session_on(ScriptedLink(then=ANSWERS[name])).call, request_))
+        breakdown = broken(partial(session_on(PreparedLink(then=ANSWERS[name])).call, request_))
         assert breakdown.kind is FaultKind.WRONG_ANSWER
         assert breakdown.detail == f"{command} was answered with {name}, not with {expected}"
 
 
 def test_after_a_fault_nothing_more_is_asked() -> None:
-    link = ScriptedLink(then=ERROR)
+    link = PreparedLink(then=ERROR)
     session = session_on(link)
     first = broken(lambda: session.call(TICK))
     assert (first.kind, first.detail, first.stderr) == (FaultKind.ERROR, "tick: disk full", ("last words",))
@@ -158,10 +158,10 @@ PROMISED: list[tuple[pb.Request, tuple[int, ...]]] = [
 """Requests that need capabilities."""
 
 
-def refusing(*capabilities: int) -> ScriptedLink:
+def refusing(*capabilities: int) -> PreparedLink:
     """An implementation that declares these capabilities, and answers `unsupported` to every command."""
     hello = pb.HelloReply(protocol_version=1, name="dummy", capabilities=map(pb.Capability.Name, capabilities))
-    return ScriptedLink(pb.Reply(hello=hello), UNSUPPORTED)
+    return PreparedLink(pb.Reply(hello=hello), UNSUPPORTED)
 
 
 @pytest.mark.parametrize("request_", [pb.Request(open=pb.Open(channels=["c1"])), pb.Request(send=pb.Send()), TICK])
@@ -191,6 +191,6 @@ def test_what_is_declared_cannot_be_unsupported_and_what_is_not_declared_may(
 
 @pytest.mark.parametrize("refusal", [UNSUPPORTED, REJECTED, ERROR])
 def test_a_refusal_of_a_command_that_does_not_exist_is_honest(refusal: pb.Reply) -> None:
-    link = ScriptedLink(then=refusal)
+    link = PreparedLink(then=refusal)
     session_on(link).probe_honesty()
     assert not link.killed

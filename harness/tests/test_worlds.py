@@ -9,9 +9,9 @@ import pytest
 
 from sds_harness.schedules import Route
 from sds_harness.schedules.operations import Tick
-from sds_harness.schedules.worlds import ALL, AlphabetPart, Event, EventKind, Word, World
+from sds_harness.schedules.worlds import ALL, AlphabetPart, EventKind, Word, WordEvent, World
 
-Seen = tuple[tuple[Event, ...], ...]
+Seen = tuple[tuple[WordEvent, ...], ...]
 """The events of each participant, in order: equal for equivalent words, and for no others."""
 
 
@@ -59,7 +59,7 @@ STREAMS = {
 def all_words(world: World, length: int) -> Iterator[Word]:
     """All possible orders of events, without reduction."""
 
-    def further(word: Word, counts: tuple[int, ...], under_way: frozenset[Event]) -> Iterator[Word]:
+    def further(word: Word, counts: tuple[int, ...], under_way: frozenset[WordEvent]) -> Iterator[Word]:
         if len(word) == length:
             names = {world.kinds[event.kind].name for event in word}
             parts = [part for part in world.parts if not part.most or length <= part.most]
@@ -67,7 +67,7 @@ def all_words(world: World, length: int) -> Iterator[Word]:
                 yield word
             return
         events = [
-            Event(kind, who)
+            WordEvent(kind, who)
             for kind, one in enumerate(world.kinds)
             if not one.copies
             for who in ([ALL] if one.everybody else range(world.participants))
@@ -80,7 +80,7 @@ def all_words(world: World, length: int) -> Iterator[Word]:
                 continue
             them = range(world.participants) if event.who == ALL else [event.who]
             copies = {
-                Event(-1, to, who, counts[who])
+                WordEvent(-1, to, who, counts[who])
                 for who in them
                 for to in range(world.participants)
                 if to != who and one.broadcasts
@@ -102,7 +102,7 @@ def seen(world: World, word: Word) -> Seen:
 
 def renamed(seen_so: Seen, names: tuple[int, ...]) -> Seen:
     """The word with renamed participants."""
-    out: list[tuple[Event, ...]] = [()] * len(names)
+    out: list[tuple[WordEvent, ...]] = [()] * len(names)
     for who, events in enumerate(seen_so):
         out[names[who]] = tuple(
             e._replace(who=e.who if e.who == ALL else names[e.who], sender=names[e.sender] if e.sender >= 0 else -1)
@@ -157,9 +157,9 @@ def all_stream_words(world: World, length: int) -> Iterator[Word]:
             if one.due and not any(world.kinds[e.kind].starts for e in word):
                 continue
             if one.copies:
-                events = [Event(kind, to, sender, counts[sender] - 1) for to, sender in under_way]
+                events = [WordEvent(kind, to, sender, counts[sender] - 1) for to, sender in under_way]
             else:
-                events = [Event(kind, who) for who in ([ALL] if one.everybody else everyone)]
+                events = [WordEvent(kind, who) for who in ([ALL] if one.everybody else everyone)]
             for event in events:
                 those = everyone if event.who == ALL else [event.who]
                 left = frozenset() if one.cuts else under_way - {(event.who, event.sender)}
@@ -176,7 +176,7 @@ def read(world: World, word: Word) -> tuple[object, ...]:
     The results are equal for equivalent words and for no others.
     """
 
-    def concerns(event: Event, who: int, reader: int) -> bool:
+    def concerns(event: WordEvent, who: int, reader: int) -> bool:
         return event.who in (ALL, who) or (event.who, event.sender) == (reader, who)
 
     pairs = permutations(range(world.participants), 2)

@@ -20,7 +20,7 @@ from .errors import (
 )
 from .framing import Message, Parser
 from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
-from .peer import Link, Peer
+from .peer import ClubLink, Peer
 from .record import Record, StoredRecord
 from .signing import PROFILES, Keys, SignatureProfile, private_key, public_key, signature_profile
 from .sqlite_store import SqliteStore
@@ -35,6 +35,7 @@ __all__ = [
     "BrokenFramingError",
     "Changed",
     "ClearSkiesError",
+    "ClubLink",
     "Config",
     "ConfigurationError",
     "Conflict",
@@ -43,7 +44,6 @@ __all__ = [
     "Event",
     "GetUpdates",
     "Keys",
-    "Link",
     "LinkClosed",
     "LoserOfKey",
     "MalformedMessageError",

@@ -13,7 +13,7 @@ from .effects import Effects, Sent
 from .errors import MalformedMessageError, RefusedWriteError
 from .framing import Message, make_signed_message
 from .messages import GetUpdates, get_updates_body
-from .peer import Link, Peer
+from .peer import ClubLink, Peer
 from .record import Record, StoredRecord
 from .timestamps import Timestamp
 
@@ -21,7 +21,7 @@ from .timestamps import Timestamp
 class ClosesOnRefusal(Peer):
     """The specification does not say how to handle a link after invalid input: this peer closes it."""
 
-    def refuse(self, link: Link, reason: str, effects: Effects) -> None:
+    def refuse(self, link: ClubLink, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
         if link.number in self.links:
             self.close_link(link, reason, effects)
@@ -68,7 +68,7 @@ class SmallLimits(Peer):
     max_depth = 2
     max_clock_members = 3
 
-    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if link.number not in self.links:
             return  # it was closed because of an earlier message
         if len(message.body) > self.max_body_bytes:
@@ -145,9 +145,9 @@ class ProcessesFirstMessageAtOnce(Peer):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.waiting: list[tuple[Link, Message]] = []
+        self.waiting: list[tuple[ClubLink, Message]] = []
 
-    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if self.waiting or effects.taken or effects.refused:
             self.waiting.append((link, message))
         else:
@@ -207,9 +207,9 @@ class AnswersAtTicks(Peer):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.requests: list[tuple[Link, GetUpdates]] = []
+        self.requests: list[tuple[ClubLink, GetUpdates]] = []
 
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         link.subscribed = False
         self.requests.append((link, request))
 
@@ -284,7 +284,7 @@ class SendsOwnChangesTwice(Peer):
 class EndsAnswersWithUnknownType(Peer):
     """Sends a message of an unknown type after each answer: receivers ignore "unknown types" (core protocol)."""
 
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         effects.sent.append(Sent(link.number, Message(b'{"type":"database.up_to_date","count":3}').to_wire()))
 
@@ -480,7 +480,7 @@ class ReceivesAtTicks(Peer):
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
-        self.unread: list[tuple[Link, bytes]] = []
+        self.unread: list[tuple[ClubLink, bytes]] = []
 
     def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
         self.unread.append((self.links[number], data))
@@ -496,7 +496,7 @@ class ReceivesAtTicks(Peer):
                 effects.events += received.events
         return effects
 
-    def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
+    def in_turn(self, unread: list[tuple[ClubLink, bytes]]) -> list[tuple[ClubLink, bytes]]:
         """Return the unread data in the order in which this peer reads it."""
         return unread
 
@@ -504,7 +504,7 @@ class ReceivesAtTicks(Peer):
 class ReadsLinksInTurn(ReceivesAtTicks):
     """ "Order is kept on one link" (core protocol), but not between links: this peer reads one link after the other."""
 
-    def in_turn(self, unread: list[tuple[Link, bytes]]) -> list[tuple[Link, bytes]]:
+    def in_turn(self, unread: list[tuple[ClubLink, bytes]]) -> list[tuple[ClubLink, bytes]]:
         return sorted(unread, key=lambda each: each[0].number)
 
 
@@ -522,11 +522,11 @@ class SendsTheNewest(Peer):
             if self.is_recipient(link, source):
                 self.changed.setdefault(link.number, {})[stored.record.uuid] = None
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         self.received.add((link.peer_id, update.uuid, *update.version))
 
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         self.changed.pop(link.number, None)
         super().answer(link, request, effects)
 

@@ -14,7 +14,7 @@ from .effects import Effects
 from .framing import Message
 from .json_text import collapse
 from .messages import GetUpdates, read
-from .peer import Link, Peer
+from .peer import ClubLink, Peer
 from .record import Record, StoredRecord, Version
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 
@@ -200,14 +200,14 @@ class RepeatsBytes(Peer):
         super().__init__(*details, **more)
         self.originals: dict[tuple[str, Version], Message] = {}
 
-    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+    def handle(self, link: ClubLink, message: Message, effects: Effects) -> None:
         parsed = self.read_body(message.body)
         if isinstance(parsed, Record):
             self.refuse_unauthorised(link, parsed, message)
             self.originals.setdefault((parsed.uuid, parsed.version), message)
         super().handle(link, message, effects)
 
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         original = self.originals.get((stored.record.uuid, stored.record.version))
         if original is None or not self.writes or (original.signature is None and link.level is AccessLevel.READ_ONLY):
             return super().to_wire(stored, link)

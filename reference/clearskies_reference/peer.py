@@ -33,7 +33,7 @@ from .vector_clock import MAX_MEMBERS, is_id
 
 
 @dataclass(slots=True)
-class Link:
+class ClubLink:
     """A connection to another peer of the club, whose ID and access level are known from the handshake."""
 
     number: int
@@ -74,7 +74,7 @@ class Peer(Database):
         config = config or Config()
         super().__init__(peer_id, level, config, store or MemoryStore(config.first_revision - 1), draw)
         self.keys = keys or Keys()
-        self.links: dict[int, Link] = {}
+        self.links: dict[int, ClubLink] = {}
         if self.config.signs_always:
             self._require_key()
 
@@ -120,7 +120,7 @@ class Peer(Database):
             )
         if self.writes and level is AccessLevel.READ_ONLY:
             self._require_key()
-        self.links[number] = Link(number, peer_id, level, self.parser_class())
+        self.links[number] = ClubLink(number, peer_id, level, self.parser_class())
         effects = Effects()
         self.ask(peer_id, effects)
         return effects
@@ -155,11 +155,11 @@ class Peer(Database):
         """Do periodic work. The specification requires none."""
         return Effects()
 
-    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         for message in link.parser.feed(data):
             self.process_message(link, message, effects)
 
-    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: ClubLink, message: Message, effects: Effects) -> None:
         """Process a complete message."""
         try:
             self.handle(link, message, effects)
@@ -167,11 +167,11 @@ class Peer(Database):
         except MalformedMessageError as error:
             self.refuse(link, str(error), effects)
 
-    def refuse(self, link: Link, reason: str, effects: Effects) -> None:
+    def refuse(self, link: ClubLink, reason: str, effects: Effects) -> None:
         """Reject a message. The link stays open, because its framing is intact."""
         effects.refused.append(reason)
 
-    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+    def handle(self, link: ClubLink, message: Message, effects: Effects) -> None:
         """Handle one message. Raises MalformedMessageError before anything is changed."""
         parsed = self.read_body(message.body)
         if isinstance(parsed, Record):
@@ -184,7 +184,7 @@ class Peer(Database):
         """Parse a body; None for unknown types. Raises MalformedMessageError."""
         return read(body)
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         """Only read-write peers change data: an update from another peer needs their signature."""
         readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
         if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
@@ -218,7 +218,7 @@ class Peer(Database):
         """The body of a database.get_updates with the highest known revisions of this peer."""
         return get_updates_body(self.known())
 
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         """Rule: "The server responds with zero or more update messages", and later sends each new update."""
         link.subscribed = True
         for stored in self.missing(request):
@@ -241,7 +241,7 @@ class Peer(Database):
         for link in links:
             effects.sent.append(Sent(link.number, self.to_wire(stored, link)))
 
-    def is_recipient(self, link: Link, source: int | None) -> bool:
+    def is_recipient(self, link: ClubLink, source: int | None) -> bool:
         """Return whether a link gets a change that arrived on the link ``source``; None stands for an own change."""
         came_from = self.links[source].peer_id if source in self.links else None
         return (link.subscribed or self.config.sends_unrequested) and (link.peer_id != came_from or self.config.echoes)
@@ -253,7 +253,7 @@ class Peer(Database):
             self.store_record(counted)
         return counted
 
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         """The message of a record for the other end of a link, "a signed message" for a read-only peer."""
         if not self.writes:
             assert stored.signed is not None, "a read-only peer accepts only signed updates"
@@ -280,16 +280,16 @@ class Peer(Database):
 
     # ---- Ends ----------------------------------------------------------------------------------------------------
 
-    def close_link(self, link: Link, reason: str, effects: Effects) -> None:
+    def close_link(self, link: ClubLink, reason: str, effects: Effects) -> None:
         """Close a link on the initiative of this peer."""
         effects.events.append(LinkClosed(link.number, reason))
         self._forget(link, effects)
 
-    def _forget(self, link: Link, effects: Effects) -> None:
+    def _forget(self, link: ClubLink, effects: Effects) -> None:
         del self.links[link.number]
         self.ask(link.peer_id, effects)
 
-    def _link(self, number: int) -> Link:
+    def _link(self, number: int) -> ClubLink:
         if number not in self.links:
             raise UnknownLinkError(number)
         return self.links[number]

@@ -83,7 +83,7 @@ def values(peer: Peer) -> dict[str, str]:
     return {record.key: record.value for record in shown}
 
 
-class Club:
+class SimulatedClub:
     """Peers and the links between them. Each link carries its bytes in order, in pieces of any size."""
 
     def __init__(

@@ -14,7 +14,7 @@ Step = tuple[str, int, int]
 """An event, the number of the participant or of the message in flight that it concerns, and an amount."""
 
 
-class World:
+class SimulatedGroup:
     """Participants, the messages in flight between them, and the assertions that must hold after every step."""
 
     def __init__(self, skews_ms: list[int], config: Config) -> None:
@@ -140,7 +140,7 @@ groups = st.lists(st.sampled_from([0, 0, 1, -600_000, 3_600_000]), min_size=3, m
 @settings(max_examples=80, deadline=None)
 @given(groups, schedules("send", "send", "arrive", "arrive", "arrive", "repeat", "lose", "lose", "tick", "time"))
 def test_all_logs_are_equal_after_loss_once_the_network_has_healed(skews_ms: list[int], steps: list[Step]) -> None:
-    world = World(skews_ms, Config(sync_interval_ms=None))
+    world = SimulatedGroup(skews_ms, Config(sync_interval_ms=None))
     world.run(steps)
     for _ in range(8):
         world.heal()
@@ -158,7 +158,7 @@ def test_all_logs_are_equal_without_any_store_when_nothing_is_lost(
     skews_ms: list[int], steps: list[Step], cascade: bool, history: int
 ) -> None:
     config = Config(cascade_on_receive=cascade, causal_history_size=history, buffer_syncs=cascade)
-    world = World(skews_ms, config)
+    world = SimulatedGroup(skews_ms, config)
     world.run(steps)
     world.deliver_all()
     world.run([("tick", number, 0) for number in range(len(skews_ms))])

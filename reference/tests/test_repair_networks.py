@@ -38,7 +38,7 @@ CONFIG = Config(
 NAMES = ("alice", "bob", "carol", "dave", "erin")
 
 
-class Network:
+class LossyNetwork:
     """Participants of one channel. A message takes a second, and each participant ticks every second.
 
     Each participant has joined a second before the previous one in the list, so that they do not send sync messages at
@@ -126,7 +126,7 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
     """
     revision, size = named
     repair = replace(REPAIR, after_request=after_request)
-    network = Network(replace(CONFIG, revision=revision, causal_history_size=size, repair=repair), seed, loss)
+    network = LossyNetwork(replace(CONFIG, revision=revision, causal_history_size=size, repair=repair), seed, loss)
     for number, (name, seconds) in enumerate(steps):
         network.send(name, f"{number * 7 % 10}-{number}")
         network.run(seconds)

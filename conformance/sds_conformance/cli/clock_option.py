@@ -14,12 +14,12 @@ from sds_harness.session import Session
 
 from ..judging.rules import UnknownDialectError
 from ..protocols import Protocol, protocol_of
-from .name_types import Choice
+from .name_types import NameChoice
 
 DECLARED, FAKETIME = "declared", "faketime"
 CLOCK = click.option(
     "--clock",
-    type=Choice([DECLARED, FAKETIME]),
+    type=NameChoice([DECLARED, FAKETIME]),
     default=DECLARED,
     show_default=True,
     help="Clock of the implementation: `declared` is the time in the commands or the system clock, as the handshake "

@@ -47,7 +47,7 @@ KEYS = tuple(_KEYS)
 _IN_USE = __name__
 
 
-class ConfigurationError(click.UsageError):
+class ConfigurationFileError(click.UsageError):
     """The configuration file cannot be used."""
 
 
@@ -97,32 +97,32 @@ def read(file: Path) -> dict[str, Any]:
     try:
         data: Any = tomllib.loads(read_text(file, _LARGEST_BYTES))
     except FileError as error:
-        raise ConfigurationError(f"{path_text}: {error}") from None
+        raise ConfigurationFileError(f"{path_text}: {error}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{path_text} is not TOML: {printable(str(error))}") from None
+        raise ConfigurationFileError(f"{path_text} is not TOML: {printable(str(error))}") from None
     if file.name == PROJECT_FILE.name:
         tool = data.get("tool")
         data = tool.get(TABLE, {}) if isinstance(tool, dict) else {}
         if not isinstance(data, dict):
-            raise ConfigurationError(f"{path_text}: [tool.{TABLE}] is not a table")
+            raise ConfigurationFileError(f"{path_text}: [tool.{TABLE}] is not a table")
     return dict(_value(path_text, key, value) for key, value in data.items())
 
 
 def _value(shown: str, key: str, value: Any) -> tuple[str, Any]:
     if key not in _KEYS:
         known = did_you_mean(key, _KEYS) or f" The keys are {', '.join(_KEYS)}."
-        raise ConfigurationError(f"{shown}: there is no key {printable(key, 60)!r}.{known}")
+        raise ConfigurationFileError(f"{shown}: there is no key {printable(key, 60)!r}.{known}")
     name, types, what = _KEYS[key]
     if type(value) not in types:
-        raise ConfigurationError(f"{shown}: `{key}` must be {what}, not {printable(repr(value), 60)}")
+        raise ConfigurationFileError(f"{shown}: `{key}` must be {what}, not {printable(repr(value), 60)}")
     if name != "command":
         return name, value
     try:
         words = shlex.split(value) if isinstance(value, str) else value
     except ValueError as error:
-        raise ConfigurationError(f"{shown}: `{key}` is not a command line: {error}") from None
+        raise ConfigurationFileError(f"{shown}: `{key}` is not a command line: {error}") from None
     if not words or not all(isinstance(word, str) for word in words):
-        raise ConfigurationError(f"{shown}: `{key}` must be {what}, and not empty")
+        raise ConfigurationFileError(f"{shown}: `{key}` must be {what}, and not empty")
     return name, tuple(words)
 
 

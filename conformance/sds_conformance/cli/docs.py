@@ -8,7 +8,7 @@ import click
 
 from .browser import show_address
 from .documentation import PAGES
-from .name_types import Choice
+from .name_types import NameChoice
 from .options import console, full_id, program
 
 _LIST = "\n".join(f"  {name:<19} {page.summary}" for name, page in PAGES.items())
@@ -28,7 +28,7 @@ Examples:
 _ID = re.compile(r"(?:[A-Za-z]+-)*[A-Za-z]+-\d+")
 
 
-class _PageName(Choice):
+class _PageName(NameChoice):
     """Parameter type: the name of a page, or an ID of the catalogue."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ from .campaign_output import driven_or_ended, print_json, span
 from .corpus.shared import corpus_errors
 from .files import require_folders
 from .fuzz import next_of_found, print_findings
-from .name_types import Choice, complete_name, names_of, unknown_name_message
+from .name_types import NameChoice, complete_name, names_of, unknown_name_message
 from .options import (
     CAST_HELP,
     CURRENT,
@@ -118,7 +118,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
 @click.option(
     "--cast",
     "casting",
-    type=Choice([casting.value for casting in CastKind]),
+    type=NameChoice([casting.value for casting in CastKind]),
     default=CastKind.TOGETHER.value,
     show_default=True,
     help=CAST_HELP,

@@ -8,7 +8,7 @@ from rich.text import Text
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import revisions
 from .campaign_output import print_json
-from .name_types import KINDS, Choice, names_of
+from .name_types import KINDS, NameChoice, names_of
 from .options import CURRENT, console
 
 _KINDS = "\n".join(f"  {name:<13} names for {kind.used_by}" for name, kind in KINDS.items())
@@ -27,10 +27,10 @@ Examples:
 
 
 @click.command("list", epilog=_EPILOG)
-@click.argument("kind", metavar="KIND", type=Choice(list(KINDS)))
+@click.argument("kind", metavar="KIND", type=NameChoice(list(KINDS)))
 @click.option(
     "--revision",
-    type=Choice(list(revisions())),
+    type=NameChoice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="The revision whose names to list.",

@@ -181,7 +181,7 @@ def complete_name(names: Iterable[str], incomplete: str) -> list[CompletionItem]
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
-class Choice(click.Choice[str]):
+class NameChoice(click.Choice[str]):
     """Parameter type: one of a few names. The error for a wrong name suggests the most similar name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

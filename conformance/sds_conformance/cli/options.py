@@ -45,7 +45,7 @@ from ..protocols.properties import GROUP
 from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
 from .configuration import is_overridden_by
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, reject_server_options, with_server
-from .name_types import Choice, Name, complete_name
+from .name_types import Name, NameChoice, complete_name
 from .output_filter import DoorConsole, bar_on_terminal
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
@@ -171,7 +171,7 @@ def combine(*options: Decorator) -> Decorator:
 
 _FRAMING = click.option(
     "--framing",
-    type=Choice([framing.value for framing in Framing]),
+    type=NameChoice([framing.value for framing in Framing]),
     default="json",
     show_default=True,
     help="Encoding of requests and replies on stdin and stdout.",
@@ -270,7 +270,7 @@ def add_driving_options(function: Callable[..., None], *, alone: bool = True) ->
 
 REVISION = click.option(
     "--revision",
-    type=Choice(list(revisions())),
+    type=NameChoice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="Revision to judge; `sds-conformance list revisions` describes them.",
@@ -279,7 +279,7 @@ about = combine(
     REVISION,
     click.option(
         "--profile",
-        type=Choice(PROFILES),
+        type=NameChoice(PROFILES),
         default=default().rules.full,
         show_default=True,
         help=default().about_profiles,
@@ -390,7 +390,7 @@ which_schedules = combine(
     click.option(
         "--cast",
         "casting",
-        type=Choice([casting.value for casting in CastKind]),
+        type=NameChoice([casting.value for casting in CastKind]),
         default=CastKind.TOGETHER.value,
         show_default=True,
         help=CAST_HELP,

@@ -37,7 +37,7 @@ from .campaign_output import (
     unshrunk_json,
 )
 from .grpc_options import refuse_apart
-from .name_types import Choice
+from .name_types import NameChoice
 from .options import STRICT, DrivenImplementation, add_driving_options, console
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .schedule_revision import revision_of
@@ -57,12 +57,12 @@ Examples:
 @click.option(
     "--cast",
     "casting",
-    type=Choice([casting.value for casting in CastKind]),
+    type=NameChoice([casting.value for casting in CastKind]),
     help="How processes play the participants, see `fuzz --help`. Default: the cast in FILE, else together.",
 )
 @click.option(
     "--revision",
-    type=Choice(scheduled()),
+    type=NameChoice(scheduled()),
     help="Revision to judge. Default: the revision in FILE, else the current revision.",
 )
 @STRICT

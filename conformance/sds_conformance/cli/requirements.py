@@ -34,7 +34,7 @@ from ..presentation.project import reference_page
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
 from .campaign_output import print_json, steps_bar
-from .name_types import Choice, Pattern
+from .name_types import NameChoice, Pattern
 from .options import POSITIONS, console, full_id, program
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
@@ -221,7 +221,7 @@ Examples:
 
 @click.command("requirements", epilog=_EPILOG)
 @click.argument("asked", nargs=-1, type=Pattern("requirements", "scenarios"), metavar="[GLOB | WORD]...")
-@click.option("--kind", "kinds", type=Choice(KINDS), multiple=True, help="List only this kind; repeatable.")
+@click.option("--kind", "kinds", type=NameChoice(KINDS), multiple=True, help="List only this kind; repeatable.")
 @click.option(
     "--run/--no-run",
     "to_run",

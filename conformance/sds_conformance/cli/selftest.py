@@ -54,7 +54,7 @@ from .model_campaigns import (
     with_progress,
     write_tables,
 )
-from .name_types import Choice
+from .name_types import NameChoice
 from .options import console, which_seed
 
 _CAPABILITIES = dict.fromkeys(
@@ -179,7 +179,7 @@ class SelfTestProof:
 @click.option(
     "--without",
     multiple=True,
-    type=Choice(list(_CAPABILITIES), case_sensitive=False),
+    type=NameChoice(list(_CAPABILITIES), case_sensitive=False),
     metavar="CAPABILITY",
     help="Declare this capability in no run, for example observe; repeatable.",
 )
@@ -227,7 +227,7 @@ class SelfTestProof:
 )
 @click.option(
     "--revision",
-    type=Choice(scheduled()),
+    type=NameChoice(scheduled()),
     help="With --hunt: play the mutants of this revision. Default: all mutants of SDS, each in its own revision.",
 )
 @which_seed("Seed of all random choices; `random` draws a seed and prints it.")

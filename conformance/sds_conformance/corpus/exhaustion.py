@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sds_harness.corpus.jobs import convert_job_failures, run_tasks
 from sds_harness.faults import TesteeError
-from sds_harness.moment import Moment, after
+from sds_harness.moment import Instant, after
 from sds_harness.schedules.worlds import Word
 
 from ..exploration.campaign import CampaignTally
@@ -42,7 +42,7 @@ class Pieces:
     """For each piece: its first chunk, and the first word of that chunk."""
     chunks: int
     """Chunks per piece."""
-    until: Moment | None
+    until: Instant | None
     """No chunk starts after this moment; None: no time limit."""
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
@@ -107,7 +107,7 @@ def spread(spark: SparkSession) -> Source:
     return play
 
 
-def _is_over(until: Moment | None) -> bool:
+def _is_over(until: Instant | None) -> bool:
     return until is not None and until.ago_s >= 0
 
 

@@ -11,7 +11,7 @@ from sds_harness.schedules import GroupTrace, Schedule
 
 from ..judging.runner import Connect
 from ..protocols import default, repertoire_of
-from .casts import Cast, Implementation, NotPlayedError, RevisionMismatchError, not_played_error
+from .casts import Cast, CastImplementation, NotPlayedError, RevisionMismatchError, not_played_error
 
 UNDER_TEST = "under test"
 REFERENCE = "reference"
@@ -52,10 +52,10 @@ class CastUnderTest:
         number = len(repertoire.names) if casting is CastKind.APART else 1
         names = [UNDER_TEST if number == 1 else f"{UNDER_TEST} {place + 1}" for place in range(number)]
         self._under_test = tuple(names)
-        implementations = [Implementation(name, connect, limits, dialect) for name in names]
+        implementations = [CastImplementation(name, connect, limits, dialect) for name in names]
         if casting is CastKind.AMONG:
             implementations.append(
-                Implementation(REFERENCE, lambda _: repertoire.make_substitute(self.declaration), limits)
+                CastImplementation(REFERENCE, lambda _: repertoire.make_substitute(self.declaration), limits)
             )
         self.cast = Cast(implementations, revision)
 

@@ -32,7 +32,7 @@ LARGE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
-class Implementation:
+class CastImplementation:
     """One implementation of a cast, and how to start it."""
 
     name: str
@@ -91,7 +91,7 @@ def not_played_error(name: str, breakdown: Breakdown, otherwise: str) -> NotPlay
 class Cast:
     """Implementations by name, with their sessions. A context manager that ends all processes."""
 
-    def __init__(self, implementations: Iterable[Implementation], revision: str) -> None:
+    def __init__(self, implementations: Iterable[CastImplementation], revision: str) -> None:
         """``revision`` is the revision to judge by. Raises ValueError if two implementations have the same name."""
         implementations = list(implementations)
         self.implementations = {implementation.name: implementation for implementation in implementations}

@@ -19,7 +19,7 @@ from sds_harness.schedules import Schedule
 from sds_harness.schedules.alphabet import Alphabet
 from sds_harness.schedules.files import dumps
 from sds_harness.schedules.word_schedules import Unfolded
-from sds_harness.schedules.worlds import AlphabetPart, Copy, Word, World
+from sds_harness.schedules.worlds import AlphabetPart, ArrivingCopy, Word, World
 
 from ..judging.formats import format_count
 from ..protocols import repertoire_of
@@ -208,7 +208,7 @@ class Prober:
         self._cast_under_test = cast_under_test
         self._names = order.setting.names
         self._last: Word = ()
-        self._missing: dict[Copy, int] = {}
+        self._missing: dict[ArrivingCopy, int] = {}
         """Impossible deliveries of messages in the last word, each with the index of the event that proves it.
         """
         self._suspects = cast_under_test.suspects

@@ -8,7 +8,7 @@ from typing import Any
 
 from sds_harness.schedules import GroupTrace, Member, Schedule
 
-from ..exploration.casts import Cast, Implementation, NotPlayedError
+from ..exploration.casts import Cast, CastImplementation, NotPlayedError
 from ..judging.formats import short
 from ..protocols import exchanges_of, repertoire_of
 from ..protocols.exchanges import SENDER
@@ -84,7 +84,7 @@ class MixedCast:
         other = f"{SUBSTITUTE} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
-            others = Implementation(other, lambda _: repertoire_of(self.cast.revision).make_substitute(declared))
+            others = CastImplementation(other, lambda _: repertoire_of(self.cast.revision).make_substitute(declared))
             self._among[name] = Cast([self.cast.implementations[name], others], self.cast.revision)
             self._among[name].start()
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})

@@ -16,7 +16,7 @@ from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
-from ..cli.configuration import ConfigurationError, key_of, read_here
+from ..cli.configuration import ConfigurationFileError, key_of, read_here
 from ..cli.resource_options import as_typed
 from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
@@ -95,7 +95,7 @@ def file_values(config: pytest.Config) -> dict[str, Any]:
     if _FILE not in config.stash:
         try:
             found = read_here()
-        except ConfigurationError as error:
+        except ConfigurationFileError as error:
             raise pytest.UsageError(error.format_message()) from None
         config.stash[_FILE] = found or (None, {})
     return config.stash[_FILE][1]

@@ -67,7 +67,7 @@ class Found:
 
 
 @dataclass
-class Talk:
+class RunConversation:
     """The conversation of a run."""
 
     run: str
@@ -83,7 +83,7 @@ class Stories:
 
     of: dict[int, list[PageStory]] = field(default_factory=dict)
     """The stories, by the index of the requirement in the report."""
-    talks: dict[str, Talk] = field(default_factory=dict)
+    talks: dict[str, RunConversation] = field(default_factory=dict)
     """The conversations by run."""
 
 
@@ -199,7 +199,7 @@ class _StoryMaker:
         except Exception:  # a story without a picture is better than no page
             return ""
 
-    def talk(self, run: str, anchor: str, found: Sequence[Found]) -> Talk | None:
+    def talk(self, run: str, anchor: str, found: Sequence[Found]) -> RunConversation | None:
         """Create the conversation of ``run`` with the findings at its steps; None if its trace cannot be shown.
         ``anchor`` is the ID of the conversation on the page.
         """
@@ -225,7 +225,7 @@ class _StoryMaker:
         except Exception:  # a page without this conversation is better than no page
             return None
         turns += _gap(len(steps) - before)
-        return Talk(run, anchor, turns, self._trace.stopped, len(steps))
+        return RunConversation(run, anchor, turns, self._trace.stopped, len(steps))
 
 
 def _gap(steps: int) -> list[ConversationStep]:

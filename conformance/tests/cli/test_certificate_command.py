@@ -214,7 +214,7 @@ def test_an_interrupted_replay_compares_only_what_was_played(
 ) -> None:
     verify_module = import_module("sds_conformance.cli.certificate.verify")
 
-    class Bar:
+    class CountingBar:
         def __enter__(self) -> Progress:
             return self.interrupt
 
@@ -225,7 +225,7 @@ def test_an_interrupted_replay_compares_only_what_was_played(
             if number == 20:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_module, "steps_bar", lambda *_: Bar())
+    monkeypatch.setattr(verify_module, "steps_bar", lambda *_: CountingBar())
     text = verified(certified(), "--all", *command, code=130)
     assert re.search(r"Interrupted: compared \d+ of \d+ judged verdicts before the interrupt; ", text)
     assert ("Differs" in text, "they agree" in text) == (differs, not differs)

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
 
-from pages import Page
+from pages import ParsedPage
 from sds_conformance.reports import comparing
 from sds_conformance.reports.gfm import JOINER
 from short_reports import kept, made
@@ -155,7 +155,7 @@ def test_names_that_are_hostile_are_text_everywhere(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert controls(result.output) == set()
         assert too_wide(result.stdout) == []
-        read = Page(page.read_text("utf-8"))
+        read = ParsedPage(page.read_text("utf-8"))
         assert len(read.of("script")) == (len(several) > 1), "its own script alone"
         assert not [e for e in read.elements if e.tag == "img" or {"src", "onclick", "onerror"} & set(e.attrs)]
         written = text.read_text("utf-8")

@@ -18,7 +18,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from recorded_corpora import Model, order_of, record_here
+from recorded_corpora import LocalModel, order_of, record_here
 from sds_conformance.corpus import verdicts
 
 pytestmark = pytest.mark.spark
@@ -29,7 +29,11 @@ MUTANT = "sync-does-not-increase"
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("corpora")
-    models = {"reference": Model(), "variant": Model(variant="sweep-only"), "mutant": Model(mutant=MUTANT)}
+    models = {
+        "reference": LocalModel(),
+        "variant": LocalModel(variant="sweep-only"),
+        "mutant": LocalModel(mutant=MUTANT),
+    }
     return {name: record_here(folder / name, order_of(model, 24), per_shard=10) for name, model in models.items()}
 
 

@@ -35,7 +35,7 @@ ORDERS = (
 )
 
 
-class Kept(io.StringIO):
+class KeptOutput(io.StringIO):
     """A stream that keeps what it is given."""
 
     encoding = "utf-8"
@@ -43,7 +43,7 @@ class Kept(io.StringIO):
 
 def through(monkeypatch: pytest.MonkeyPatch, *texts: str, styled: bool = False) -> str:
     """What of these texts comes out of stdout."""
-    out = Kept()
+    out = KeptOutput()
     monkeypatch.setattr(sys, "stdout", out)
     with filter_output():
         console = DoorConsole(width=60, force_terminal=styled, color_system="standard" if styled else None)

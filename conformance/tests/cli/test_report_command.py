@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from page_kinds import releases
-from pages import Page
+from pages import ParsedPage
 from run_helpers import reference_command
 from sds_conformance.reports.files import write_report
 from suite_terminal import typed, words
@@ -71,7 +71,7 @@ def nightly(reports: Path, tmp_path: Path) -> Path:
 def test_the_index_links_to_each_run_and_names_what_changed(nightly: Path) -> None:
     assert typed("history", str(nightly)).exit_code == 0
     pages = nightly / "pages"
-    index = Page((pages / "index.html").read_text("utf-8"))
+    index = ParsedPage((pages / "index.html").read_text("utf-8"))
     links = [link.attrs["href"] for link in index.of("a")]
     runs = list(dict.fromkeys(link for link in links if "#" not in link))
     assert runs == ["runs/run-2.html", "runs/run-1.html", "runs/run-0.html"]
@@ -80,7 +80,7 @@ def test_the_index_links_to_each_run_and_names_what_changed(nightly: Path) -> No
     assert changes[-1] == "the first run"
     for link in links:
         place, _, name = link.partition("#")
-        page = Page((pages / place).read_text("utf-8"))
+        page = ParsedPage((pages / place).read_text("utf-8"))
         assert not name or name in [element.attrs.get("id") for element in page.elements]
         assert "../index.html" in [one.attrs["href"] for one in page.of("a")]
 

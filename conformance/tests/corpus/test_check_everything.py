@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
 from corpus_comparison import SCOPE, change, corpus, flip
-from recorded_corpora import Edit, Model, edited, order_of, record_here
+from recorded_corpora import Edit, LocalModel, edited, order_of, record_here
 from sds_conformance.corpus import verdicts
 from sds_conformance.corpus.verdicts import COUNTED, Checker
 from sds_conformance.exploration.cast_under_test import CastKind
@@ -54,7 +54,7 @@ def checked(folder: Path, *, everything: bool) -> dict[str, int]:
 @pytest.mark.parametrize("casting", CastKind)
 def test_what_was_recorded_is_verified(tmp_path: Path, casting: CastKind) -> None:
     folder = record_here(
-        tmp_path / "c", order_of(Model(dialect="nim-sds"), 9, casting=casting), twins=True, per_shard=6
+        tmp_path / "c", order_of(LocalModel(dialect="nim-sds"), 9, casting=casting), twins=True, per_shard=6
     )
     manifest = corpus(folder).manifest
     assert checked(folder, everything=True) == {"steps": manifest.steps, "rows": manifest.rows}

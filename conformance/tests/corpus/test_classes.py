@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from corpus_comparison import SCHEDULES, SCOPE, change, classified, corpus, flip
-from recorded_corpora import Model, edited, order_of, record_here
+from recorded_corpora import LocalModel, edited, order_of, record_here
 from sds_conformance.corpus import classes
 from sds_conformance.corpus.classes import Class, classify_by_checks, describe_place
 from sds_conformance.corpus.difference import read_stored
@@ -31,7 +31,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
     assert name in VARIANTS
-    other = record_here(tmp_path / "b", order_of(Model(variant=name), SCHEDULES))
+    other = record_here(tmp_path / "b", order_of(LocalModel(variant=name), SCHEDULES))
     found = classified(reference, other)
     assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
     assert all(one.reason for one in found)
@@ -39,8 +39,8 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
 
 def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path: Path) -> None:
     """Its layout violates something in every schedule; what differs is what differs without it."""
-    plain = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
-    private = record_here(tmp_path / "c", order_of(Model(variant="sweep-only", dialect="nim-sds"), SCHEDULES))
+    plain = record_here(tmp_path / "b", order_of(LocalModel(variant="sweep-only"), SCHEDULES))
+    private = record_here(tmp_path / "c", order_of(LocalModel(variant="sweep-only", dialect="nim-sds"), SCHEDULES))
     output = [
         [(one.divergence.schedule, one.kind, one.cause) for one in classified(reference, b)] for b in (plain, private)
     ]
@@ -61,7 +61,7 @@ def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path
     ],
 )
 def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path, name: str, requirement: str) -> None:
-    other = record_here(tmp_path / "b", order_of(Model(mutant=name), SCHEDULES))
+    other = record_here(tmp_path / "b", order_of(LocalModel(mutant=name), SCHEDULES))
     found = classified(reference, other)
     blamed = [one for one in found if one.kind is Class.B_VIOLATES]
     assert requirement in {one.cause for one in blamed}
@@ -80,7 +80,7 @@ def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path,
 
 
 def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
+    other = record_here(tmp_path / "b", order_of(LocalModel(variant="sweep-only"), SCHEDULES))
     monkeypatch.setattr(classes, "freedoms_of", lambda *_: ())
     monkeypatch.setattr(classes, "find_one_sided_warning", lambda *_: None)
     found = classified(reference, other)

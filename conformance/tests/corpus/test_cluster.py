@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from recorded_corpora import Model, order_of, record_here
+from recorded_corpora import LocalModel, order_of, record_here
 from sds_conformance.exploration.campaign import explore
 from spark_cluster import Cluster, cluster
 
@@ -39,7 +39,7 @@ def typed_on(where: Cluster, *words: object) -> Any:
 def test_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     a, b, mutant = tmp_path / "a", tmp_path / "b", tmp_path / "mutant"
     here = record_here(tmp_path / "here", order_of(schedules=SCHEDULES), twins=True)
-    record_here(mutant, order_of(Model(mutant=MUTANT), SCHEDULES))
+    record_here(mutant, order_of(LocalModel(mutant=MUTANT), SCHEDULES))
     with cluster() as where:
         spark = ("--master", where.url, "--spark-memory", "512m", "--json")
         played = ("--framing", "binary", "--", *reference_command())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clearskies_corpora import REVISION, SCOPE, Model, order_of
+from clearskies_corpora import REVISION, SCOPE, LocalModel, order_of
 from clearskies_reference import Effects, Peer, RefusedWriteError
 from clearskies_reference.mutants import MUTANTS
 from clearskies_reference.testee.server import Testee, TesteeOptions
@@ -35,13 +35,13 @@ pytestmark = pytest.mark.spark
 SCHEDULES = 14
 
 
-def folder_of(model: Model, at: Path, schedules: int = SCHEDULES) -> Path:
+def folder_of(model: LocalModel, at: Path, schedules: int = SCHEDULES) -> Path:
     return record_here(at, order_of(model, schedules, seed=2))
 
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(Model(), tmp_path_factory.mktemp("corpora") / "reference")
+    return folder_of(LocalModel(), tmp_path_factory.mktemp("corpora") / "reference")
 
 
 def found_in(folder: Path) -> CampaignTally:
@@ -82,7 +82,7 @@ def test_the_reference_is_accused_of_nothing(reference: Path) -> None:
     ],
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, variant: str, freedom: str) -> None:
-    found = causes(reference, folder_of(Model(variant=variant), tmp_path / "b"))
+    found = causes(reference, folder_of(LocalModel(variant=variant), tmp_path / "b"))
     assert {kind for kind, _ in found} == {Class.LEGAL}
     assert freedom in {name for _, cause in found for name in cause.split(", ")}
 
@@ -102,7 +102,7 @@ def test_what_is_open_in_special_cases_is_explained(
     grammar = Grammar(passages=(passage,))
     one, other = (
         record_here(tmp_path / name, order_of(model, schedules, seed=4, grammar=grammar))
-        for name, model in (("a", Model()), ("b", Model(variant=variant)))
+        for name, model in (("a", LocalModel()), ("b", LocalModel(variant=variant)))
     )
     found = causes(one, other)
     assert (Class.LEGAL, freedom) in found
@@ -123,7 +123,7 @@ def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
     grammar = Grammar(passages=("renames",))
     one, other = (
         record_here(tmp_path / name, order_of(model, 12, seed=6, grammar=grammar))
-        for name, model in (("a", Model()), ("b", lambda _: LocalLink(Testee(options).handle)))
+        for name, model in (("a", LocalModel()), ("b", lambda _: LocalLink(Testee(options).handle)))
     )
     found = causes(one, other)
     assert (Class.LEGAL, "keys-that-are-taken") in found
@@ -135,7 +135,7 @@ def test_a_key_that_is_taken_may_be_refused(tmp_path: Path) -> None:
     ["forgets-clocks-of-others", "counts-in-twos", "signs-nothing", "forgets-the-deleted", "relays-with-another-time"],
 )
 def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path, mutant: str) -> None:
-    found = classified(reference, folder_of(Model(mutant=mutant), tmp_path / "b"), SCOPE)
+    found = classified(reference, folder_of(LocalModel(mutant=mutant), tmp_path / "b"), SCOPE)
     assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.UNEXPLAINED, Class.LEGAL}
     assert MUTANTS[mutant].requirement in {requirement for one in found for requirement in one.violated_b}
 

@@ -12,7 +12,7 @@ from sds_conformance.exploration.assessment import Scope
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from corpus_comparison import compared, corpus
-from recorded_corpora import Model, order_of, record_here
+from recorded_corpora import LocalModel, order_of, record_here
 from sds_conformance.corpus.classes import Class, Classified, classify_by_checks
 from sds_conformance.corpus.difference import read_stored, require_comparable
 from sds_conformance.corpus.kinds import corpora_of
@@ -31,7 +31,7 @@ SCHEDULES = 12
 GRAMMAR = Grammar(most=4, sds_r=False)
 
 
-def proposed(model: object = Model(), schedules: int = SCHEDULES, seed: int = 5) -> CampaignOrder:
+def proposed(model: object = LocalModel(), schedules: int = SCHEDULES, seed: int = 5) -> CampaignOrder:
     return replace(order_of(model, schedules, grammar=GRAMMAR, seed=seed), revision=FORUM)  # type: ignore[arg-type]
 
 
@@ -77,7 +77,7 @@ def test_the_reference_is_accused_of_nothing_and_judged_by_the_properties_of_the
 
 @pytest.mark.parametrize("name", ["history-of-three", "slow-sweep", "syncs-only-in-quiet-channels"])
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
-    other = record_here(tmp_path / "b", proposed(Model(variant=f"forum-{name}")))
+    other = record_here(tmp_path / "b", proposed(LocalModel(variant=f"forum-{name}")))
     found = classified(reference, other)
     assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
 

@@ -22,7 +22,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from recorded_corpora import Model, edited, order_of, record_here, recording_of
+from recorded_corpora import LocalModel, edited, order_of, record_here, recording_of
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.restarting_cast import RestartingCast
 from sds_conformance.corpus.verdicts import check, check_here
@@ -36,7 +36,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 pytestmark = pytest.mark.spark
 
 REFERENCE = reference_command()
-FAULTY = Model(mutant="sync-does-not-increase")
+FAULTY = LocalModel(mutant="sync-does-not-increase")
 
 
 def corpus(folder: Path) -> Corpus:
@@ -133,7 +133,7 @@ def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -
 def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
     """No digest is over all shards; but seed, players and cast are in each."""
     mine = record_here(tmp_path / "mine", order_of(FAULTY, 12), twins=True, per_shard=6)
-    model = record_here(tmp_path / "model", order_of(Model(), 12), twins=True, per_shard=6)
+    model = record_here(tmp_path / "model", order_of(LocalModel(), 12), twins=True, per_shard=6)
     seed = record_here(tmp_path / "seed", order_of(FAULTY, 12, seed=1), twins=True, per_shard=6)
 
     def judge(folder: Path) -> None:
@@ -179,9 +179,9 @@ def test_the_commands(spark: Any, tmp_path: Path) -> None:
 
 
 def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
-    recording = recording_of(tmp_path / "c", order_of(Model(), 6))
+    recording = recording_of(tmp_path / "c", order_of(LocalModel(), 6))
     prepare(recording, overwrite=False)
-    for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
+    for other in (LocalModel(mutant="sync-does-not-increase"), LocalModel(without=frozenset({pb.CAPABILITY_OBSERVE}))):
         with pytest.raises(NotDrivenError, match=r"is of the reference .* but the process for seed 0, schedule 0"):
             record_shard(replace(recording, cast_under_test=partial(RestartingCast, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))

@@ -80,7 +80,7 @@ OPERATIONS: tuple[Operation, ...] = (
 RICH = Schedule(MEMBERS, OPERATIONS, ("Grüße", "GRÜSSE"), CONFIGURATION, 77, "rich")
 
 
-class Judge:
+class CountingJudge:
     """Fails what satisfies the predicate, without playing it; remembers what it was asked about."""
 
     def __init__(self, predicate: Predicate) -> None:
@@ -94,7 +94,7 @@ class Judge:
 
 def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
     """Shrink a schedule. Asserts that the result fails and that each intermediate result is a schedule."""
-    judge = Judge(predicate)
+    judge = CountingJudge(predicate)
     left = shrink(schedule, judge, REPERTOIRE)
     assert predicate(left.schedule)
     assert left.attempts >= len(set(judge.asked)) - 1
@@ -218,7 +218,7 @@ def test_losses_by_rules_become_routes(rule: Operation) -> None:
 def test_no_more_attempts_are_made_than_allowed(most: int) -> None:
     plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
     predicate: Predicate = lambda schedule: "m3" in labels(schedule)  # noqa: E731
-    judge = Judge(predicate)
+    judge = CountingJudge(predicate)
     left = shrink(plain, judge, REPERTOIRE, max_attempts=most)
     assert left.attempts == len(judge.asked) == most
     assert predicate(left.schedule)

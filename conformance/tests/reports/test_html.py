@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from made_reports import FAULT, faulty, hostile
-from pages import Page, read
+from pages import ParsedPage, read
 from sds_conformance.presentation.links import text_link
 from sds_conformance.reports.files import read_report, write_report
 from sds_conformance.reports.html import html
@@ -21,16 +21,16 @@ BASELINE = {"file": "known.toml", "known": [KNOWN], "complaints": []}
 
 
 @pytest.fixture(scope="module")
-def whole() -> Page:
+def whole() -> ParsedPage:
     return read(faulty())
 
 
-def first_line(made: Page) -> str:
+def first_line(made: ParsedPage) -> str:
     (lead,) = made.of("p", "lead")
     return lead.words
 
 
-def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: Page) -> None:
+def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: ParsedPage) -> None:
     summary = faulty().data["summary"]
     assert first_line(whole).startswith("toy does not conform: ")
     assert f"{summary['fail']} requirements failed" in first_line(whole)
@@ -42,7 +42,7 @@ def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: Page) -> Non
     assert [element.words for element in whole.of("h1")] == ["toy 1"]
 
 
-def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: Page) -> None:
+def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: ParsedPage) -> None:
     data = faulty().data
     causes = [element for element in whole.of("li", within="causes") if element.around[-1].classes == ["causes"]]
     assert len(causes) == len(data["causes"]) > 1
@@ -58,7 +58,7 @@ def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: Pag
     assert whole.html.index('id="causes"') < whole.html.index('id="requirements"')
 
 
-def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> None:
+def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: ParsedPage) -> None:
     for made in (whole, read(hostile())):
         ids = Counter(element.attrs["id"] for element in made.elements if "id" in element.attrs)
         assert set(ids.values()) == {1}
@@ -114,7 +114,7 @@ def test_what_changes_the_meaning_is_said_at_the_top(changed: dict[str, object],
 
 def test_hostile_text_is_text_and_nothing_else() -> None:
     text = html(hostile())
-    made = Page(text)
+    made = ParsedPage(text)
     assert [element.attrs for element in made.of("script")] == [{}]
     assert not made.of("img")
     assert not [

@@ -12,7 +12,7 @@ from browsers import set_screen, started_browser
 from html_validator import FOLDER, complaints_about
 from made_reports import hostile
 from page_kinds import KINDS
-from pages import Page
+from pages import ParsedPage
 from sds_conformance.reports.html import html
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def test_axe_has_no_complaint(browser: Chrome, name: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", PAGES)
 def test_all_pages_share_layout_and_style(name: str) -> None:
-    read = Page(KINDS[name]())
+    read = ParsedPage(KINDS[name]())
     (style,) = read.of("style")
-    other = Page(KINDS["history"]()).of("style")[0]
+    other = ParsedPage(KINDS["history"]()).of("style")[0]
     assert style.text.startswith(other.text.rstrip())
     for tag in ("main", "footer", "h1"):
         assert len(read.of(tag)) == 1, tag

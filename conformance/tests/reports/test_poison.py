@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from markdown_it import MarkdownIt
 
-from pages import Page
+from pages import ParsedPage
 from poison import harm
 from run_helpers import REPOSITORY
 from sds_conformance.protocols import protocols
@@ -54,7 +54,7 @@ def check(file: Path) -> None:
     elif name.endswith(".jsonl"):
         assert all(isinstance(json.loads(line), dict) for line in text.splitlines())
     elif name.endswith(".html"):
-        page = Page(text)
+        page = ParsedPage(text)
         assert len(page.of("script")) <= 1
         assert not [e for e in page.elements if e.tag == "img" or any(name.startswith("on") for name in e.attrs)]
         assert not [e for e in page.of("a") if not e.attrs["href"].startswith(("#", *TEXTS))]

@@ -13,7 +13,7 @@ import pytest
 
 from certificates import certified
 from made_reports import FAULT, faulty, hostile
-from pages import Page, read
+from pages import ParsedPage, read
 from run_helpers import REPOSITORY
 from sds_conformance.presentation import project
 from sds_conformance.presentation.links import text_link
@@ -71,7 +71,7 @@ def test_pages_are_made_of_templates_alone() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_policy_of_a_page_lets_its_own_script_run_and_loads_nothing(name: str) -> None:
-    read = Page(PAGES[name]())
+    read = ParsedPage(PAGES[name]())
     (policy,) = [meta.attrs["content"] for meta in read.of("meta") if "http-equiv" in meta.attrs]
     assert policy.startswith("default-src 'none'; ")
     for closed in ("base-uri 'none'", "form-action 'none'"):

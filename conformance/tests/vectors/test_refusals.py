@@ -83,7 +83,7 @@ def test_a_group_that_breaks_costs_no_other() -> None:
     assert "wrong answer" not in said
 
 
-class Interrupted(LocalLink):
+class InterruptedLink(LocalLink):
     """Somebody types Ctrl-C while an answer is awaited; whatever is sent after that breaks."""
 
     def __init__(self, after: int) -> None:
@@ -107,7 +107,7 @@ class Interrupted(LocalLink):
 
 @pytest.mark.parametrize("after", [2, 3, 20, 101])
 def test_an_interrupt_is_nobodys_fault(after: int) -> None:
-    link = Interrupted(after)
+    link = InterruptedLink(after)
     examiner = VectorExaminer(MATERIAL, lambda _: link, Limits(), CURRENT)
     whole = list(select_files(files(), CURRENT, ["lamport", "log-order"]))
     outcome = examiner.examine(whole)

@@ -188,13 +188,13 @@ def test_what_is_expected_is_never_sent() -> None:
     """The request for a filter, a hash or a time contains nothing of the outcome."""
     said: list[bytes] = []
 
-    class Listening(LocalLink):
+    class ListeningLink(LocalLink):
         def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
             said.append(request.SerializeToString())
             answer: pb.Reply = super().call(request, timeout_s, reply)
             return answer
 
-    examiner = VectorExaminer(MATERIAL, lambda _: Listening(reference()), Limits(), CURRENT)
+    examiner = VectorExaminer(MATERIAL, lambda _: ListeningLink(reference()), Limits(), CURRENT)
     chosen = [file for file in files() if file["group"] in ("bloom-build-waku-sds-js", "wire-encoding")]
     examiner.examine(chosen)
     heard = b"".join(said)

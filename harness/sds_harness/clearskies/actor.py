@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ..stage import ScheduleStoppedError
-from .links import Line, ScriptedLink
+from .links import PeerLink, ScriptedLink
 from .peer import ScriptedPeer
 from .trace import Party, Step
 
@@ -74,12 +74,12 @@ class Actor:
     # ---- Links ---------------------------------------------------------------------------------------------------
 
     @overload
-    def link(self, other: Actor) -> Line: ...
+    def link(self, other: Actor) -> PeerLink: ...
 
     @overload
     def link(self, other: ScriptedPeer) -> ScriptedLink: ...
 
-    def link(self, other: Actor | ScriptedPeer) -> Line | ScriptedLink:
+    def link(self, other: Actor | ScriptedPeer) -> PeerLink | ScriptedLink:
         """Make a link to another peer, without the handshake of the core protocol. Raises ScheduleStoppedError if a
         peer refuses the link."""
         if isinstance(other, Actor):

@@ -37,7 +37,7 @@ from .operations import (
     Calm,
     Close,
     Delete,
-    Link,
+    LinkPeers,
     Member,
     Operation,
     Put,
@@ -197,14 +197,14 @@ def rest(who: str, label: str, route: Route) -> Operations:
 def _reconnect(names: Collection[str], who: str, label: str, route: Route) -> Operations:
     """All links break, messages in transit are lost, and the links are connected again."""
     pairs = list(combinations(names, 2)) if who == NAMES[0] else []
-    return (*(Unlink(*pair) for pair in pairs), *(Link(*pair, held=True) for pair in pairs))
+    return (*(Unlink(*pair) for pair in pairs), *(LinkPeers(*pair, held=True) for pair in pairs))
 
 
 def _restart(names: Collection[str], who: str, label: str, route: Route) -> Operations:
     """The first participant is closed, opened with the content of its store, and linked again."""
     if who != NAMES[0]:
         return ()
-    return (Close(who), Reopen(who), *(Link(who, other, held=True) for other in names if other != who))
+    return (Close(who), Reopen(who), *(LinkPeers(who, other, held=True) for other in names if other != who))
 
 
 def _bind_names(write: Callable[..., Operations], names: Collection[str]) -> Write:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ..schedules.base_player import ScheduleTooLongError
 from ..stage import ScheduleStoppedError
 from .group_trace import Packet
-from .links import Line, ScriptedLink
+from .links import PeerLink, ScriptedLink
 from .network import Network
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class CountedNetwork(Network):
     def listener_of(self, number: int, sender: str) -> str:
         """The peer under test that receives from ``sender`` on a link; "" if none does."""
         match self._links.get(number):
-            case Line() as line:
+            case PeerLink() as line:
                 return next((end.name for end in line.ends if end.name != sender), "")
             case _:
                 return ""
@@ -97,9 +97,9 @@ class CountedNetwork(Network):
             size -= min(size, left)
         return first
 
-    def _forget(self, link: Line | ScriptedLink) -> None:
+    def _forget(self, link: PeerLink | ScriptedLink) -> None:
         super()._forget(link)
-        ends = [end.name for end in link.ends] if isinstance(link, Line) else [link.actor.name]
+        ends = [end.name for end in link.ends] if isinstance(link, PeerLink) else [link.actor.name]
         for listener in ends:
             for packet, _ in self._under_way.pop((link.number, listener), ()):
                 self._on_loss(packet, listener)

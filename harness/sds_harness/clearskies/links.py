@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .network import Network
 
 
-class Line:
+class PeerLink:
     """A link between two peers under test. Bytes arrive in order: at once, or when the link is released."""
 
     def __init__(self, network: Network, number: int, ends: tuple[Actor, Actor]) -> None:
@@ -43,7 +43,7 @@ class Line:
         """Return whether bytes can arrive at this end."""
         return not self.broken and end in self.connected and end is not self.closed_by
 
-    def hold(self) -> Line:
+    def hold(self) -> PeerLink:
         """Hold the link: all bytes sent from now on stay in transit. Returns the link."""
         self.held = True
         return self

@@ -10,7 +10,7 @@ from clearskies_reference import AccessLevel
 from ..stage import ScheduleStoppedError
 from .clubs import LEVEL_TO_PB
 from .frames import CHATTER
-from .links import Line, ScriptedLink
+from .links import PeerLink, ScriptedLink
 from .peer import ScriptedPeer
 from .streams import Stream
 from .trace import Step
@@ -34,13 +34,13 @@ class Network:
         the network splits bytes."""
         self._stage = stage
         self._last = 0
-        self._links: dict[int, Line | ScriptedLink] = {}
+        self._links: dict[int, PeerLink | ScriptedLink] = {}
         self._bodies = stage.trace.bodies.for_another_trace()
 
-    def join(self, one: Actor, other: Actor, *, held: bool = False) -> Line:
+    def join(self, one: Actor, other: Actor, *, held: bool = False) -> PeerLink:
         """Link two peers under test; ``held`` holds the link from the beginning."""
         self._last += 1
-        line = Line(self, self._last, (one, other))
+        line = PeerLink(self, self._last, (one, other))
         line.held = held
         self._links[line.number] = line
         for here, there in ((one, other), (other, one)):
@@ -69,7 +69,7 @@ class Network:
         """Send the messages of a step over their links, and end the links that the peer has closed."""
         for number, data in step.sent:
             match self._links.get(number):
-                case Line() as line if actor in line.connected:
+                case PeerLink() as line if actor in line.connected:
                     line.under_way[actor.name].append(data)
                 case ScriptedLink() as link if link.actor is actor:
                     link.receive(data, step)
@@ -112,7 +112,7 @@ class Network:
         """The time at the clock of a peer, in epoch milliseconds."""
         return actor.stage.now_ms
 
-    def cut(self, line: Line) -> None:
+    def cut(self, line: PeerLink) -> None:
         """Break a line; both ends receive a disconnect."""
         if not line.broken:
             self._break(line)
@@ -129,7 +129,7 @@ class Network:
         """Remove a peer under test; the other ends of its links receive a disconnect."""
         for link in list(self._links.values()):
             match link:
-                case Line() if actor in link.ends:
+                case PeerLink() if actor in link.ends:
                     self._break(link, gone=actor)
                 case ScriptedLink() if link.actor is actor:
                     self._forget(link)
@@ -140,7 +140,7 @@ class Network:
     def _carry_one(self) -> bool:
         """Deliver one item that is due; False if none is."""
         for line in list(self._links.values()):
-            if not isinstance(line, Line) or line.held:
+            if not isinstance(line, PeerLink) or line.held:
                 continue
             for end in line.ends:
                 waiting, other = line.under_way[end.name], line.other(end)
@@ -160,7 +160,7 @@ class Network:
 
     def _can_receive(self, actor: Actor, number: int) -> bool:
         link = self._links.get(number)
-        return link.can_receive(actor) if isinstance(link, Line) else link is not None
+        return link.can_receive(actor) if isinstance(link, PeerLink) else link is not None
 
     def _connect(self, actor: Actor, number: int, peer_id: str, level: AccessLevel) -> None:
         command = pb.Connect(
@@ -181,21 +181,21 @@ class Network:
 
     def _closed_by(self, actor: Actor, number: int) -> None:
         match self._links.get(number):
-            case Line() as line if actor in line.connected:
+            case PeerLink() as line if actor in line.connected:
                 line.closed_by = actor
             case ScriptedLink() as link if link.actor is actor:
                 self._forget(link)
             case _:
                 pass  # the peer closed a link that does not exist; the trace records that
 
-    def _break(self, line: Line, gone: Actor | None = None) -> None:
+    def _break(self, line: PeerLink, gone: Actor | None = None) -> None:
         """Break a line; the ends that can still receive get a disconnect."""
         receiving = [end for end in line.ends if line.can_receive(end) and end is not gone]
         self._forget(line)
         for end in receiving:
             self._disconnect(end, line.number)
 
-    def _forget(self, link: Line | ScriptedLink) -> None:
+    def _forget(self, link: PeerLink | ScriptedLink) -> None:
         """Remove a link and the bytes under way on it."""
         link.broken = True
         self._links.pop(link.number, None)

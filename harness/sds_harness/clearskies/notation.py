@@ -5,11 +5,11 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ..schedules.files import Notation
-from .operations import OPERATIONS, Copy, Entry, Member
+from .operations import OPERATIONS, Entry, Member, MessageCopy
 
 
-def _entry(**fields: Any) -> Entry | Copy:
-    return Entry(**fields) if "peer" in fields else Copy(**fields)
+def _entry(**fields: Any) -> Entry | MessageCopy:
+    return Entry(**fields) if "peer" in fields else MessageCopy(**fields)
 
 
 NOTATION = Notation(

@@ -19,23 +19,23 @@ from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
 from ..schedules.shapes import (
+    Bounds,
     Bytes,
     Hexadecimal,
     Label,
     Name,
     OptionalLabel,
     OptionalName,
-    Shape,
     SignedMs,
     Text,
     Uint64,
 )
 
 MOST_BYTES = 32 << 20
-Place = Annotated[int, Shape(minimum=-MOST_BYTES, maximum=MOST_BYTES)]
+Place = Annotated[int, Bounds(minimum=-MOST_BYTES, maximum=MOST_BYTES)]
 """Index of a byte in a message."""
-Key = Annotated[str, Shape("key", maxLength=4_096)]
-Json = Annotated[str, Shape("json", maxLength=500_000)]
+Key = Annotated[str, Bounds("key", maxLength=4_096)]
+Json = Annotated[str, Bounds("json", maxLength=500_000)]
 
 SIGNATURES = ("usual", "none", "forged", "flipped", "read-only", "read-write", "empty")
 """The kinds of signatures that a scripted peer can make; ``Write.signature`` explains each."""
@@ -60,11 +60,11 @@ class Entry:
     """The revision of the change with this label, in place of a number; 0 if the change was never sent."""
 
 
-Entries = Annotated[tuple[Entry, ...], Shape("entries", maxItems=1_000)]
+Entries = Annotated[tuple[Entry, ...], Bounds("entries", maxItems=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class MessageCopy:
     """A message in a ``send`` operation of which only some bytes are sent, or which is altered."""
 
     label: Label
@@ -86,7 +86,7 @@ class Put(Operation, op="put", command="put"):
     key: Key = "k"
     text: Text = ""
     """The value as JSON, or invalid text; "" stands for a value that no other write has."""
-    times: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
+    times: Annotated[int, Bounds(minimum=1, maximum=1_000)] = 1
     """Number of records to write. The keys and labels of all records but the first end in ".2", ".3", ..."""
     value: Json = ""
     """The value as valid JSON, in place of ``text``. An environment may add letters of other scripts to its strings."""
@@ -117,7 +117,7 @@ class Delete(Operation, op="delete", command="delete"):
 
 
 @dataclass(frozen=True, slots=True)
-class Link(Operation, op="link", command="connect"):
+class LinkPeers(Operation, op="link", command="connect"):
     """Link two participants, unless they are linked."""
 
     who: Name
@@ -151,7 +151,7 @@ class Release(Operation, op="release"):
 
     who: OptionalName = EVERYBODY
     to: OptionalName = EVERYBODY
-    size: Annotated[int, Shape(minimum=0, maximum=MOST_BYTES)] = 0
+    size: Annotated[int, Bounds(minimum=0, maximum=MOST_BYTES)] = 0
     """Deliver only this many of the bytes that ``who`` has sent, and keep the link held; 0 delivers all bytes of both
     participants and releases the link."""
     one_way: bool = False
@@ -222,17 +222,17 @@ class Write(Operation, op="write"):
     """Whether this update is concurrent to the update ``after``."""
     at_ms: SignedMs = 0
     """The update_time of the record in milliseconds, relative to virtual time."""
-    digits: Annotated[int, Shape(minimum=0, maximum=9)] = 3
+    digits: Annotated[int, Bounds(minimum=0, maximum=9)] = 3
     """Digits after the decimal point of the record's update_time."""
     poses_as: OptionalName = ""
     """The participant that the update names as the last writer; "" for the scripted peer itself."""
     revision: Uint64 = 0
     """The revision of the record; 0 means the next revision of the peer."""
-    clock_members: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
+    clock_members: Annotated[int, Bounds(minimum=0, maximum=20_000)] = 0
     """The number of unknown peers in the vector clock of the record."""
     clock_number: Uint64 = 0
     """The entry of the scripted peer in the vector clock; 0 means the next number of the peer."""
-    signature: Annotated[str, Shape(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
+    signature: Annotated[str, Bounds(enum=[*SIGNATURES, *SIGNATURES_OF_OTHER_TEXTS])] = "usual"
     """How the peer signs: ``usual``, as the specification says; ``none``; ``forged``, with a changed signature;
     ``flipped``, with a changed body; ``read-only``, with the key of read-only peers; ``read-write``, with the key of
     read-write peers even if no signature is required; ``empty``, with an empty signature. Five values give a signature
@@ -240,7 +240,7 @@ class Write(Operation, op="write"):
     reverse order (``reordered``) or with blanks (``spaced``). Or the peer sends the usual body, and signs the body with
     sorted members (``sorted``), an object that has only the ``value`` of the body (``cited``), or the last message that
     any scripted peer signed (``repeated``)."""
-    odd: Annotated[str, Shape(enum=[*ODDITIES])] = ""
+    odd: Annotated[str, Bounds(enum=[*ODDITIES])] = ""
     """An oddity of the body; "" for none. The value of the record is NaN (``nan``), 20,000 nested lists (``deep``), a
     lone surrogate (``surrogate``) or 15,000,000 letters (``large``), which is valid. The body has the member ``key``
     two times (``twice``). The revision is a fraction (``fraction``) or negative (``negative``). The body is a list
@@ -257,16 +257,16 @@ class Write(Operation, op="write"):
     """The update_time of the record as it is written in the update, in place of ``at_ms`` and ``digits``."""
     members: Json = ""
     """A JSON object. Its members are added to the update, or replace members with the same names."""
-    without: Annotated[tuple[Name, ...], Shape(maxItems=20)] = ()
+    without: Annotated[tuple[Name, ...], Bounds(maxItems=20)] = ()
     """Names of the members that the update lacks."""
     body: Json = ""
     """A JSON object: the whole message, in place of an update."""
     length: Bytes = 0
     """In place of ``value`` and ``content``: the value of the record is a string of this number of letters."""
-    body_bytes: Annotated[int, Shape(minimum=0, maximum=16 << 20)] = 0
+    body_bytes: Annotated[int, Bounds(minimum=0, maximum=16 << 20)] = 0
     """In place of ``value`` and ``content``: the value of the record is a string that gives the body this length in
     bytes."""
-    levels: Annotated[int, Shape(minimum=0, maximum=20_000)] = 0
+    levels: Annotated[int, Bounds(minimum=0, maximum=20_000)] = 0
     """In place of ``value`` and ``content``: the value of the record is this number of nested empty lists."""
 
 
@@ -305,7 +305,7 @@ class Send(Scripted, op="send"):
     participants keep their signatures; messages of scripted peers are signed as their ``signature`` says."""
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
-    messages: Annotated[tuple[Label | Copy, ...], Shape(maxItems=1_000)] = field(kw_only=True)
+    messages: Annotated[tuple[Label | MessageCopy, ...], Bounds(maxItems=1_000)] = field(kw_only=True)
     """The messages. Each is a label, or an object with ``label``, ``begin``, ``end`` and ``altered`` for a part of the
     message or for an altered message. Messages that were never sent or written are left out."""
     joined: bool = field(default=False, kw_only=True)
@@ -360,7 +360,7 @@ class Member(operations.Member):
 OPERATIONS: dict[str, type[Operation]] = {
     kind.op: kind
     for kind in (
-        *(Put, Rename, Delete, Link, Unlink, Hold, Release, Close, Reopen, Read, Say, Again, Ask, Garble, Leave),
+        *(Put, Rename, Delete, LinkPeers, Unlink, Hold, Release, Close, Reopen, Read, Say, Again, Ask, Garble, Leave),
         *(Write, Connect, Send, Tick, Wait, Settle, Look, CompareClocks, StepClock, Require, Calm),
     )
 }

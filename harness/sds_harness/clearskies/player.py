@@ -16,7 +16,7 @@ from .clubs import READ_ONLY, peer_id, record_id
 from .counted_network import CountedNetwork
 from .frames import GET_UPDATES, UPDATE, Frame
 from .group_trace import Act, GroupTrace, Loss, Packet, Wire
-from .links import Line, ScriptedLink
+from .links import PeerLink, ScriptedLink
 from .operations import (
     EVERYBODY,
     Again,
@@ -25,15 +25,15 @@ from .operations import (
     Close,
     CompareClocks,
     Connect,
-    Copy,
     Delete,
     Entry,
     Garble,
     Hold,
     Leave,
-    Link,
+    LinkPeers,
     Look,
     Member,
+    MessageCopy,
     Put,
     Read,
     Release,
@@ -105,7 +105,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._streams: dict[tuple[int, str], Stream] = {}
         self._streams_of: dict[int, list[Stream]] = {}
         self._closed: dict[str, Actor] = {}
-        self._lines: list[Line] = []
+        self._lines: list[PeerLink] = []
         self._peers: dict[str, ScriptedPeer] = {}
         self._writes: dict[tuple[str, str], str] = {}
         """The label of the last change, by the writer and the uuid."""
@@ -127,7 +127,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             Put: self._put,
             Rename: self._rename,
             Delete: self._delete,
-            Link: self._link,
+            LinkPeers: self._link,
             Unlink: self._unlink,
             Hold: self._hold,
             Release: self._release,
@@ -255,14 +255,14 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- links -----------------------------------------------------------------------------------------------------
 
-    def _lines_between(self, who: str, to: str) -> list[Line]:
+    def _lines_between(self, who: str, to: str) -> list[PeerLink]:
         """The links between two participants; with ``EVERYBODY`` as one name all links of the other participant, and as
         both names all links."""
         self._lines = [line for line in self._lines if not line.broken]
         named = {who, to} - {EVERYBODY}
         return [line for line in self._lines if named <= {end.name for end in line.ends}]
 
-    def _link(self, op: Link) -> None:
+    def _link(self, op: LinkPeers) -> None:
         one, other = self._find_actor(op.who), self._find_actor(op.to)
         if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
@@ -398,10 +398,10 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         for label, part in sent:
             self._write_to(link, part, label)
 
-    def _copies(self, one: str | Copy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
+    def _copies(self, one: str | MessageCopy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
         """Yield the label and the message that ``one`` names, signed as the link requires. The label is "" for a part
         and for an altered message. Yield nothing if the message was never written or sent."""
-        copy = one if isinstance(one, Copy) else Copy(one)
+        copy = one if isinstance(one, MessageCopy) else MessageCopy(one)
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)
         else:

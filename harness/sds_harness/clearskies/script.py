@@ -19,14 +19,14 @@ from .operations import (
     Close,
     CompareClocks,
     Connect,
-    Copy,
     Delete,
     Entry,
     Hold,
     Leave,
-    Link,
+    LinkPeers,
     Look,
     Member,
+    MessageCopy,
     Put,
     Release,
     Rename,
@@ -49,14 +49,14 @@ class Message:
     label: str
 
     @property
-    def altered(self) -> Copy:
+    def altered(self) -> MessageCopy:
         """The message with a changed last digit of its update_time, and with the original signature, which is then
         wrong."""
-        return Copy(self.label, altered=True)
+        return MessageCopy(self.label, altered=True)
 
-    def part(self, begin: int = 0, end: int | None = None) -> Copy:
+    def part(self, begin: int = 0, end: int | None = None) -> MessageCopy:
         """Some bytes of the message; negative numbers count from its end."""
-        return Copy(self.label, begin, end)
+        return MessageCopy(self.label, begin, end)
 
 
 class Script(script.Script[Member]):
@@ -164,17 +164,17 @@ class Part:
     # ---- Links ---------------------------------------------------------------------------------------------------
 
     @overload
-    def link(self, other: Part) -> Line: ...
+    def link(self, other: Part) -> PeerLinks: ...
 
     @overload
-    def link(self, other: Peer) -> ScriptedLink: ...
+    def link(self, other: Peer) -> ScriptLink: ...
 
-    def link(self, other: Part | Peer) -> Line | ScriptedLink:
+    def link(self, other: Part | Peer) -> PeerLinks | ScriptLink:
         """Link to another peer."""
         if isinstance(other, Peer):
-            return ScriptedLink(self, other)
-        self.script.add(Link(self.name, other.name, second=True))
-        return Line(self, other)
+            return ScriptLink(self, other)
+        self.script.add(LinkPeers(self.name, other.name, second=True))
+        return PeerLinks(self, other)
 
     # ---- Closing and reopening -----------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ Numbers = Mapping[Any, int | Message]
 in place of a number means the revision of the message."""
 
 
-class ScriptedLink:
+class ScriptLink:
     """A new link between a peer under test and a scripted peer."""
 
     def __init__(self, part: Part, peer: Peer) -> None:
@@ -283,7 +283,7 @@ class ScriptedLink:
         self.script.add(Say(**self._ends, **fields))
         return Message(fields["label"])
 
-    def send(self, *messages: Message | Copy, joined: bool = False) -> None:
+    def send(self, *messages: Message | MessageCopy, joined: bool = False) -> None:
         """Let the scripted peer send messages, or parts of them, one after the other or ``joined`` in one piece."""
         sent = tuple(one.label if isinstance(one, Message) else one for one in messages)
         self.script.add(Send(**self._ends, messages=sent, joined=joined))
@@ -298,14 +298,14 @@ class ScriptedLink:
         self.script.add(Leave(**self._ends))
 
 
-class Line:
+class PeerLinks:
     """The links between two peers under test."""
 
     def __init__(self, one: Part, other: Part) -> None:
         self.script = one.script
         self._ends = one.name, other.name
 
-    def hold(self) -> Line:
+    def hold(self) -> PeerLinks:
         """Hold everything that is sent from now on. Returns the line."""
         self.script.add(Hold(*self._ends))
         return self

@@ -19,9 +19,9 @@ from typing import Any
 from ..schedules.group_trace import GroupTrace
 from ..schedules.operations import STRAIGHT, Operation
 from ..schedules.word_schedules import Unfolded
-from ..schedules.worlds import ALL, Copy, Word, World
+from ..schedules.worlds import ALL, ArrivingCopy, Word, World
 from .generator import NAMES
-from .operations import Connect, Hold, Link, Look, Release, Schedule, Tick, Wait
+from .operations import Connect, Hold, LinkPeers, Look, Release, Schedule, Tick, Wait
 from .stage import ROUND_MS
 
 STRANGERS = ("xavier", "zoe", "wendy")
@@ -47,11 +47,11 @@ def stranger_of(who: str) -> str:
 class UnfoldedStreams(Unfolded):
     """A word as a schedule, and the messages that its operations deliver."""
 
-    arrivals: dict[int, tuple[Copy, int]] = field(default_factory=dict)
+    arrivals: dict[int, tuple[ArrivingCopy, int]] = field(default_factory=dict)
     """By the index of a delivering operation: the delivered copy of a message, and the index of the event in the
     word."""
 
-    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
         arrived = {act.operation for act in group_trace.acts if act.step.command == "receive"}
         return {copy: place for operation, (copy, place) in self.arrivals.items() if operation not in arrived}
 
@@ -63,7 +63,7 @@ class _Action:
     at_ms: int
     who: int
     operations: tuple[Operation, ...]
-    arrival: tuple[Copy, int] | None = None
+    arrival: tuple[ArrivingCopy, int] | None = None
     """For an arrival: the delivered copy of a message, and the index of the event in the word."""
 
 
@@ -73,11 +73,11 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
     actions = _actions(world, word, names)
     writers = {op.peer for action in actions for op in action.operations if hasattr(op, "peer")}
     operations: list[Operation] = [
-        *(Link(one, other) for one, other in combinations(names, 2)),
+        *(LinkPeers(one, other) for one, other in combinations(names, 2)),
         Hold(),
         *(Connect(stranger_of(who), who, link=stranger_of(who)) for who in names if stranger_of(who) in writers),
     ]
-    arrivals: dict[int, tuple[Copy, int]] = {}
+    arrivals: dict[int, tuple[ArrivingCopy, int]] = {}
     elapsed = 0
     # Actions at the same time are independent, so their order does not matter.
     for action in sorted(actions, key=lambda action: (action.at_ms, action.who)):

@@ -9,7 +9,7 @@ from ..schedules.choices import Choices, chance, pick, sample
 from .operations import (
     Close,
     Delete,
-    Link,
+    LinkPeers,
     Member,
     Operation,
     Put,
@@ -173,7 +173,7 @@ class Writer:
         """Link two participants, unless they are linked."""
         if one != other and not self._are_linked(one, other):
             self.links.append((one, other))
-            self.add(Link(one, other, held))
+            self.add(LinkPeers(one, other, held))
 
     def unlink(self, one: str, other: str) -> None:
         """Break the link between two participants, if there is one."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Self
 
-from .shapes import Channel, Expression, Ms, Name, OptionalName, Percent, Shape, ShortText, SignedMs
+from .shapes import Bounds, Channel, Expression, Ms, Name, OptionalName, Percent, ShortText, SignedMs
 
-Names = Annotated[tuple[Name, ...], Shape(minItems=1, maxItems=64)]
+Names = Annotated[tuple[Name, ...], Bounds(minItems=1, maxItems=64)]
 Delays = Annotated[
-    tuple[tuple[str, int], ...], Shape(type="object", additionalProperties={"$ref": "#/$defs/ms"}, maxProperties=32)
+    tuple[tuple[str, int], ...], Bounds(type="object", additionalProperties={"$ref": "#/$defs/ms"}, maxProperties=32)
 ]
 """Maps participants to milliseconds. In a schedule file, this is a JSON object."""
-Settings = Annotated[tuple[tuple[str, int | float | bool], ...], Shape("configuration")]
+Settings = Annotated[tuple[tuple[str, int | float | bool], ...], Bounds("configuration")]
 """Maps field names of the configuration in the testee protocol to values. In a schedule file, this is a JSON object."""
 
 EVERYBODY = ""
@@ -91,7 +91,7 @@ class Require(Operation, op="require"):
     """End the schedule here unless all implementations declare these capabilities and a condition holds. At the start
     of a schedule, a ``require`` without a condition is checked before any participant is opened."""
 
-    capabilities: Annotated[tuple[OptionalName, ...], Shape(maxItems=20)] = ()
+    capabilities: Annotated[tuple[OptionalName, ...], Bounds(maxItems=20)] = ()
     """Names of capabilities, as in the declaration."""
     condition: Expression = ""
     """A comparison of expressions (see ``expressions``) that must hold, too, such as ``t_max_ms <= 3600000``; "" for
@@ -113,7 +113,7 @@ class Look(Operation, op="look", command="observe"):
     who: OptionalName = EVERYBODY
     channel: Channel | None = None
     """The only channel whose state is requested; None for all channels."""
-    filter: Annotated[tuple[Any, ...], Shape("references")] | None = None
+    filter: Annotated[tuple[Any, ...], Bounds("references")] | None = None
     """The messages to look up in the bloom filter of the participant, by label or as entries. None for the last 20
     messages that the participant has in the channel."""
 
@@ -178,8 +178,8 @@ class Calm(Operation, op="calm"):
     rounds that change nothing. While a participant misses a message, the rounds end early only after the longest time
     that the message may still take to arrive."""
 
-    rounds: Annotated[int, Shape(minimum=1, maximum=200)] = 20
-    period_ms: Annotated[int, Shape(minimum=1, maximum=10**9)] = 60_000
+    rounds: Annotated[int, Bounds(minimum=1, maximum=200)] = 20
+    period_ms: Annotated[int, Bounds(minimum=1, maximum=10**9)] = 60_000
     store: bool = False
     """Fetch missing messages from a store in every round."""
 
@@ -190,9 +190,9 @@ class Repeat(Operation, op="repeat"):
     round, and the numbered messages of scripted peers have new numbers.
     """
 
-    operations: Annotated[int, Shape(minimum=1, maximum=200)]
+    operations: Annotated[int, Bounds(minimum=1, maximum=200)]
     """The number of operations after this one that are repeated. They must not contain another `repeat`."""
-    most: Annotated[int, Shape(minimum=1, maximum=2_000)]
+    most: Annotated[int, Bounds(minimum=1, maximum=2_000)]
     """Maximum number of rounds."""
     rounds: Expression = ""
     """An expression over the configuration in force (see ``expressions``), whose value limits the number of rounds as

@@ -18,7 +18,7 @@ from typing import Any
 
 from .group_trace import GroupTrace
 from .operations import STRAIGHT, Look, Operation, Route, Schedule, Wait
-from .worlds import ALL, Copy, Known, Word, World
+from .worlds import ALL, ArrivingCopy, Known, Word, World
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Unfolded(ABC):
     schedule: Schedule
 
     @abstractmethod
-    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
         """The copies that cannot arrive, because the implementation did not broadcast the message. Maps each copy to
         the index in the word of the event that should have broadcast it."""
 
@@ -67,7 +67,7 @@ class UnfoldedBroadcasts(Unfolded):
         that broadcast one."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
-    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[Copy, int]:
+    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
         silent = self.find_silent({packet.operation for packet in group_trace.packets})
         listeners = range(len(self.schedule.members))
         return {(listener, *known): self.places[known] for known in silent for listener in listeners}

@@ -35,7 +35,7 @@ ALL = -1
 """Used in place of the index of a participant: the event happens at all participants at once."""
 
 
-class Event(NamedTuple):
+class WordEvent(NamedTuple):
     """One event of a word. The order of words is the order of these tuples of numbers."""
 
     kind: int
@@ -49,12 +49,12 @@ class Event(NamedTuple):
     the index of the last of the sending events."""
 
 
-Word = tuple[Event, ...]
+Word = tuple[WordEvent, ...]
 Write = Callable[[str, str, Route], Operation | tuple[Operation, ...]]
 Known = tuple[int, int]
 """Identifies an event by a participant and the event's index among the participant's events, from 0. It is the same in
 all equivalent words."""
-Copy = tuple[int, int, int]
+ArrivingCopy = tuple[int, int, int]
 """A copy under way: the listener, the sender, and the index of the sender's event."""
 
 
@@ -157,11 +157,11 @@ class World:
         return sum(1 for _ in islice(self.words(length), most))
 
     @cached_property
-    def done(self) -> tuple[Event, ...]:
+    def done(self) -> tuple[WordEvent, ...]:
         """All events that are not arrivals, in order."""
         everyone = range(self.participants)
         return tuple(
-            Event(index, who)
+            WordEvent(index, who)
             for index, kind in enumerate(self.kinds)
             if not kind.copies
             for who in ((ALL,) if kind.everybody else everyone)
@@ -245,7 +245,7 @@ class World:
     def normal_order(self, word: Word) -> Word:
         """The first of the words that differ from this word only in the order of independent events."""
         left = list(_identify_events(word, self.participants))
-        out: list[Event] = []
+        out: list[WordEvent] = []
         while left:
             free = [
                 (event, index)
@@ -257,7 +257,7 @@ class World:
             del left[index]
         return tuple(out)
 
-    def _touch(self, event: Event, places: Sequence[Known], other: Event, others: Sequence[Known]) -> bool:
+    def _touch(self, event: WordEvent, places: Sequence[Known], other: WordEvent, others: Sequence[Known]) -> bool:
         """Are two events dependent, so that their order matters?"""
         if ALL in (event.who, other.who) or event.who == other.who:
             return True
@@ -266,7 +266,7 @@ class World:
         return (event.sender, event.nth) in others or (other.sender, other.nth) in places
 
 
-def _identify_events(word: Iterable[Event], participants: int) -> Iterator[tuple[Event, tuple[Known, ...]]]:
+def _identify_events(word: Iterable[WordEvent], participants: int) -> Iterator[tuple[WordEvent, tuple[Known, ...]]]:
     """The events of a word, each with one identity per participant that takes part in the event."""
     counts = [0] * participants
     for event in word:
@@ -297,12 +297,12 @@ class _Speller:
             for part in world.parts or (AlphabetPart(tuple(kind.name for kind in world.kinds)),)
             if not part.most or part.most >= length
         ]
-        self._word: list[Event] = []
+        self._word: list[WordEvent] = []
         self._number: list[int] = []
         """The index of each event of the current word among the events of its participant; 0 for an event at all
         participants."""
         self._counts = [0] * world.participants
-        self._under_way: set[Copy] = set()
+        self._under_way: set[ArrivingCopy] = set()
         self._often: dict[str, int] = {}
         for event in beginning:
             self._append(event)
@@ -326,7 +326,7 @@ class _Speller:
             yield from self.words(more - 1, since[1:] if since and event == since[0] else ())
             self._remove(gone)
 
-    def _next(self) -> Iterator[Event]:
+    def _next(self) -> Iterator[WordEvent]:
         world = self._world
         if self._word and world.kinds[self._word[-1].kind].ends:
             return
@@ -334,7 +334,7 @@ class _Speller:
         kinds = frozenset[int]().union(*(part for part in self._parts if used <= part))
         candidates = [event for event in world.done if event.kind in kinds and self._can(world.kinds[event.kind])]
         copies = sorted(self._under_way)
-        candidates += [Event(kind, *copy) for kind in world.arrivals if kind in kinds for copy in copies]
+        candidates += [WordEvent(kind, *copy) for kind in world.arrivals if kind in kinds for copy in copies]
         for event in candidates:
             if self._first(event):
                 yield event
@@ -344,7 +344,7 @@ class _Speller:
             return False
         return not kind.most or self._often.get(kind.name, 0) < kind.most
 
-    def _first(self, event: Event) -> bool:
+    def _first(self, event: WordEvent) -> bool:
         """Is the current word, continued by this event, the first of the equivalent words?"""
         who, sender, nth, streams = event.who, event.sender, event.nth, self._world.streams
         if who == ALL:
@@ -359,11 +359,11 @@ class _Speller:
                 return False
         return True
 
-    def _append(self, event: Event) -> set[Copy]:
+    def _append(self, event: WordEvent) -> set[ArrivingCopy]:
         """Append an event to the current word. Returns the copies that were under way before, for ``_remove``."""
         before = self._under_way
         kind, everyone = self._world.kinds[event.kind], range(self._world.participants)
-        left: set[Copy] = set() if kind.cuts else before
+        left: set[ArrivingCopy] = set() if kind.cuts else before
         if kind.copies:
             left = left - {(event.who, event.sender, event.nth)}
         doing = everyone if event.who == ALL else (event.who,)
@@ -381,7 +381,7 @@ class _Speller:
             self._often[kind.name] = self._often.get(kind.name, 0) + 1
         return before
 
-    def _remove(self, before: set[Copy]) -> None:
+    def _remove(self, before: set[ArrivingCopy]) -> None:
         event = self._word.pop()
         self._number.pop()
         self._under_way = before

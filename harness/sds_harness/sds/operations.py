@@ -26,6 +26,7 @@ from ..schedules.operations import StepClock as StepClock
 from ..schedules.operations import Tick as Tick
 from ..schedules.operations import Wait as Wait
 from ..schedules.shapes import (
+    Bounds,
     Bytes,
     Channel,
     Expression,
@@ -37,7 +38,6 @@ from ..schedules.shapes import (
     OptionalLabel,
     OptionalName,
     Percent,
-    Shape,
     SignedMs,
 )
 
@@ -65,12 +65,12 @@ TWINS: dict[str, Callable[[str], str]] = {
 with another character at the end or in the middle, in another case, or with characters that are invisible or have two
 units in UTF-16."""
 
-Twin = Annotated[str, Shape("twin", enum=["", *TWINS])]
+Twin = Annotated[str, Bounds("twin", enum=["", *TWINS])]
 EMPTY = ("sender", "filter", "hints", "message_id", "channel")
 """The fields of a message of a scripted peer that can be empty."""
-MessageId = Annotated[str, Shape("message_id", maxLength=70_000)]
-MessageIds = Annotated[tuple[MessageId, ...], Shape(maxItems=1_000)]
-Labels = Annotated[tuple[Label, ...], Shape("labels", maxItems=1_000)]
+MessageId = Annotated[str, Bounds("message_id", maxLength=70_000)]
+MessageIds = Annotated[tuple[MessageId, ...], Bounds(maxItems=1_000)]
+Labels = Annotated[tuple[Label, ...], Bounds("labels", maxItems=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Entry:
     """The message ID, in place of a label."""
     hint: Hexadecimal | None = None
     """Hexadecimal digits of the retrieval hint; None for none."""
-    sender: Annotated[str, Shape(maxLength=4_000)] | None = None
+    sender: Annotated[str, Bounds(maxLength=4_000)] | None = None
     """The sender that the entry names; None for none."""
     twin: Twin = ""
     """The kind of difference between the entry's ID and the ID of the labelled message, see ``Write.twin``; "" for the
@@ -92,7 +92,7 @@ class Entry:
 
 Reference = Label | Entry
 """Names a message in a list of a schedule: by its label, or as an entry with more fields."""
-References = Annotated[tuple[Reference, ...], Shape("references", maxItems=1_000)]
+References = Annotated[tuple[Reference, ...], Bounds("references", maxItems=1_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ class Send(Operation, op="send", command="send"):
     message_id: MessageId = ""
     """The message ID that the application chooses, if the implementation supports that; "" if the application chooses
     no ID."""
-    empty: Annotated[tuple[Annotated[str, Shape(enum=["content", "hint"])], ...], Shape(maxItems=3)] = ()
+    empty: Annotated[tuple[Annotated[str, Bounds(enum=["content", "hint"])], ...], Bounds(maxItems=3)] = ()
     """Fields that are empty: ``content``, ``hint``."""
-    times: Annotated[int, Shape(minimum=1, maximum=2_000)] = 1
+    times: Annotated[int, Bounds(minimum=1, maximum=2_000)] = 1
     """Number of messages sent at once. The last message has the label; the labels of the others end in ".1", ".2" and
     so on."""
     numbered: bool = False
@@ -149,7 +149,7 @@ class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     raw: Hexadecimal = ""
     """Hexadecimal digits of the content. Without them, the content is the text "typing"."""
     route: Route = STRAIGHT
-    empty: Annotated[tuple[Annotated[str, Shape(enum=["content"])], ...], Shape(maxItems=1)] = ()
+    empty: Annotated[tuple[Annotated[str, Bounds(enum=["content"])], ...], Bounds(maxItems=1)] = ()
     """Fields that are empty: ``content``."""
     may_be_refused: bool = False
     """Whether the implementation may refuse to send the message. The schedule then goes on without the message."""
@@ -184,7 +184,7 @@ class Write(Operation, op="write"):
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of", "since", "filter_of")
     peer: Name
     label: Label
-    lamport_ms: Annotated[int, Shape(minimum=-(10**13), maximum=1 << 64)] | None = 0
+    lamport_ms: Annotated[int, Bounds(minimum=-(10**13), maximum=1 << 64)] | None = 0
     """The Lamport timestamp, in milliseconds after virtual time; negative for a timestamp before virtual time. In
     revisions whose timestamps count from 0, the number is added to the greatest timestamp that participants have sent,
     plus one. With None, the field is unset."""
@@ -209,24 +209,24 @@ class Write(Operation, op="write"):
     """A label: the message has the ID of the message with this label."""
     message_id: MessageId = ""
     """The message ID; "" for an ID that is made from the label."""
-    empty: Annotated[tuple[Annotated[str, Shape(enum=[*EMPTY])], ...], Shape(maxItems=5)] = ()
+    empty: Annotated[tuple[Annotated[str, Bounds(enum=[*EMPTY])], ...], Bounds(maxItems=5)] = ()
     """Fields that are present and empty: ``sender``, ``channel``, ``filter``, ``message_id``; with ``hint`` also
     ``hints``."""
     poses_as: OptionalName = ""
     """The participant whose ID is the sender ID of the message; "" for the ID of the peer."""
-    encoding: Annotated[str, Shape(enum=[*ENCODINGS])] = "usual"
+    encoding: Annotated[str, Bounds(enum=[*ENCODINGS])] = "usual"
     """The protobuf encoding of the message: ``usual``; ``reversed``, the fields in reverse order; ``unknown``, with
     unknown fields; ``unknown-4`` and ``unknown-8``, with unknown fields of four and eight bytes; ``unknown-inside``,
     with unknown fields in history entries; ``twice``, with two IDs, of which the last one counts; ``overlong`` and
     ``overlong-last``, with varints that are longer than necessary, in their places and at the end of the message."""
     channel: Channel = 0
-    number: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 0
+    number: Annotated[int, Bounds(minimum=0, maximum=1_000_000)] = 0
     """If not 0, the message has the ID and the content of the peer's message with this number, not an ID and a content
     made from the label."""
     since: OptionalLabel = ""
     """The label of a mark or of a message. ``lamport_ms`` is then relative to the virtual time at the mark, in all
     revisions, or to the timestamp of the message."""
-    lamport: Annotated[int, Shape(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
+    lamport: Annotated[int, Bounds(minimum=0, maximum=(1 << 64) - 1)] | Expression | None = None
     """The Lamport timestamp, in place of ``lamport_ms``: an expression (see ``expressions``) or a number. A number
     above the maximum that the revision can encode is reduced to the maximum."""
     filter_of: OptionalLabel = ""
@@ -239,7 +239,7 @@ class Write(Operation, op="write"):
     ``upper`` for capital letters; "" for the same ID."""
     length: Bytes = 0
     """If not 0, the content of the message is this number of zero bytes, in place of ``content``."""
-    layout: Annotated[str, Shape(enum=["", *REVISIONS])] = ""
+    layout: Annotated[str, Bounds(enum=["", *REVISIONS])] = ""
     """The revision in whose wire format the message is written; by default the revision of the schedule."""
 
 
@@ -258,7 +258,7 @@ class Receive(Operation, op="receive", command="receive"):
 
     labels: ClassVar[tuple[str, ...]] = ("messages",)
     who: Name
-    messages: Annotated[tuple[Label, ...], Shape(minItems=1, maxItems=10_000)]
+    messages: Annotated[tuple[Label, ...], Bounds(minItems=1, maxItems=10_000)]
     """Labels of the messages that arrive."""
     hint: Hexadecimal = ""
     """Hexadecimal digits of a retrieval hint that the transport of the recipient has for the messages."""
@@ -267,7 +267,7 @@ class Receive(Operation, op="receive", command="receive"):
     unanswered_since: OptionalLabel = ""
     """The label of a mark. If given, only those messages arrive whose repair request contains a message that the
     participant has not sent since the mark."""
-    empty: Annotated[tuple[Annotated[str, Shape(enum=["hint"])], ...], Shape(maxItems=1)] = ()
+    empty: Annotated[tuple[Annotated[str, Bounds(enum=["hint"])], ...], Bounds(maxItems=1)] = ()
     """With ``hint`` in the list, the retrieval hint is empty. Implementations without the capability for retrieval
     hints receive no hint."""
 
@@ -300,7 +300,7 @@ class Garble(Operation, op="garble"):
     """Hexadecimal digits of the bytes that arrive."""
     label: OptionalLabel = ""
     """The label of a message. A part of the bytes of this message arrives, in place of ``wire``."""
-    end: Annotated[int, Shape(minimum=-1_000_000, maximum=1_000_000)] = 0
+    end: Annotated[int, Bounds(minimum=-1_000_000, maximum=1_000_000)] = 0
     """The number of bytes of the message ``label`` that arrive. If the number is negative, so many bytes at the end of
     the message are cut off."""
     percent: Percent = 100
@@ -319,7 +319,7 @@ class Await(Operation, op="await"):
     who: Name
     messages: Labels
     """Labels of the messages that the participant is due to request, or to respond with."""
-    nth: Annotated[int, Shape(minimum=1, maximum=1_000)] = 1
+    nth: Annotated[int, Bounds(minimum=1, maximum=1_000)] = 1
     """Which of the due times of ``messages`` to wait for: 1 for the earliest, 2 for the next one, and so on."""
     ms: SignedMs = 0
     """Milliseconds after the due time at which the wait ends; negative for a moment before the due time."""
@@ -344,11 +344,11 @@ class BuildFilter(Operation, op="build_filter", command="build_filter"):
     who: OptionalName = ""
     """A participant whose configured capacity determines the number of IDs, see ``times``. The operation is left out if
     the participant is not open."""
-    times: Annotated[int, Shape(minimum=0, maximum=10)] = 0
+    times: Annotated[int, Bounds(minimum=0, maximum=10)] = 0
     """With ``who``, in place of ``members`` and ``queried``: the number of IDs in the filter, as a multiple of the
     capacity of the participant's filter. The IDs that were added last are looked up, as many as a
     tenth of the capacity."""
-    strangers: Annotated[int, Shape(minimum=0, maximum=100_000)] = 0
+    strangers: Annotated[int, Bounds(minimum=0, maximum=100_000)] = 0
     """The number of strangers: IDs that were not added to the filter and are looked up as well."""
 
 
@@ -358,7 +358,7 @@ class Member(operations.Member):
 
     sds_r: bool | None = None
     """Whether the participant uses SDS-R; by default as the configuration of the schedule says."""
-    channels: Annotated[tuple[Channel, ...], Shape(maxItems=64)] = ()
+    channels: Annotated[tuple[Channel, ...], Bounds(maxItems=64)] = ()
     """Indexes of the channels that the participant joins, from 0; an empty list for all channels."""
     configuration: Settings = ()
     """The participant's own settings. They are added to the configuration of the schedule, and replace settings in
@@ -376,7 +376,7 @@ class RepairTimes(Operation, op="repair_times", command="repair_times"):
     participant_id: MessageId
     sender_id: MessageId
     message_id: MessageId
-    num_response_groups: Annotated[int, Shape(minimum=0, maximum=1_000_000)] = 1
+    num_response_groups: Annotated[int, Bounds(minimum=0, maximum=1_000_000)] = 1
     t_min_ms: Ms = 30_000
     t_max_ms: Ms = 120_000
 

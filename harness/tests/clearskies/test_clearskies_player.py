@@ -12,7 +12,7 @@ from sds_harness.clearskies.operations import (
     Close,
     Garble,
     Hold,
-    Link,
+    LinkPeers,
     Look,
     Member,
     Operation,
@@ -23,7 +23,7 @@ from sds_harness.clearskies.operations import (
 )
 from sds_harness.clearskies.player import MOST_WRITTEN
 
-LINE = (Link("alice", "bob"), Link("bob", "carol"))
+LINE = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"))
 
 
 def test_a_link_breaks_in_the_middle_of_a_message() -> None:
@@ -47,7 +47,7 @@ def test_a_link_breaks_in_the_middle_of_a_message() -> None:
     "operation",
     [
         Put("alice", "m1"),
-        Link("alice", "bob"),
+        LinkPeers("alice", "bob"),
         Release("alice", "bob", 5),
         Close("alice"),
         Look("alice"),
@@ -79,7 +79,7 @@ def test_gossip_without_an_end_is_broken_off_and_reported() -> None:
     mutant = MUTANTS["relays-again"]
     testee = Testee(TesteeOptions("1", peer_class=mutant.peer_class))
     members = tuple(Member(name) for name in ("alice", "bob", "carol"))
-    ring = (Link("alice", "bob"), Link("bob", "carol"), Link("carol", "alice"))
+    ring = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"), LinkPeers("carol", "alice"))
     show = shown(*ring, Put("alice", "m1"), Put("alice", "m2"), members=members, testee=testee)
     assert "still under way" in show.left_out[3]
     assert show.traces[0].unsettled

@@ -17,7 +17,7 @@ from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import (
     Close,
     Delete,
-    Link,
+    LinkPeers,
     Look,
     Member,
     Operation,
@@ -35,7 +35,7 @@ from sds_harness.corpus.rows import Recorded, rebuild, rows_of
 
 pytestmark = pytest.mark.spark
 
-LINE = (Link("alice", "bob"), Link("bob", "carol"))
+LINE = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"))
 WIDE = '{"b": 1.0, "a": [9007199254740993]}'
 
 

@@ -10,7 +10,7 @@ from ..effects import Effects
 from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import NULL, Record, StoredRecord, Version
 from .layout import PassesOnUnsigned
 from .registry import fault, mutant, register_faults
@@ -84,7 +84,7 @@ class _Records(Peer):
 @register_faults
 class _Authority(Peer):
     @fault(Peer.refuse_unauthorised, "03", "accepts unsigned changes of known records from read-only peers")
-    def trusts_readers_with_changes(self, link: Link, update: Record, message: Message) -> None:
+    def trusts_readers_with_changes(self, link: ClubLink, update: Record, message: Message) -> None:
         known = self.writes and self.store.get(update.uuid) is not None
         if message.signature is not None or not known or link.level is AccessLevel.READ_WRITE:
             super().refuse_unauthorised(link, update, message)
@@ -93,7 +93,7 @@ class _Authority(Peer):
 class _VerifiesSomeSignatures(Peer):
     _trusts = False
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         self._trusts = self.trusts(update)
         super().refuse_unauthorised(link, update, message)
 
@@ -131,7 +131,7 @@ class _Signatures(Peer):
 
 @mutant("16", "as a read-only peer, accepts unsigned changes of known records")
 class ReaderTakesUnsignedChanges(PassesOnUnsigned):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         known = not self.writes and self.store.get(update.uuid) is not None
         if message.signature is not None or not known or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
@@ -142,7 +142,7 @@ class ReaderTakesUnsignedChanges(PassesOnUnsigned):
 
 @mutant("02", "ignores a valid update that arrived with a wrong signature before")
 class RemembersForgeries(Peer):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         self._refused: set[tuple[str, Version]] = getattr(self, "_refused", set())
         try:
             super().refuse_unauthorised(link, update, message)

@@ -15,7 +15,7 @@ from ..effects import Effects
 from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates, update_body
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import NULL, Record, StoredRecord, Version
 from ..sqlite_store import SqliteStore
 from ..timestamps import Timestamp
@@ -271,7 +271,7 @@ class _FormsOfTimes(_WritesTimes):
 @register_faults
 class _Relays(Peer):
     @fault(Peer.is_recipient, "35", "sends no changes on a link while it has received only a part of a message there")
-    def waits_for_the_other_half(self, link: Link, source: int | None) -> bool:
+    def waits_for_the_other_half(self, link: ClubLink, source: int | None) -> bool:
         return super().is_recipient(link, source) and not link.parser.incomplete_bytes
 
     @fault(Peer.send_to_subscribers, "20", "does not relay updates that come from read-only peers")
@@ -294,7 +294,7 @@ class _Relays(Peer):
             super().send_to_subscribers(stored, effects, source)
 
     @fault(Peer.answer, "31", "answers no requests while it has received only a part of a message on another link")
-    def answers_nothing_while_half_a_message_waits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_nothing_while_half_a_message_waits(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         if any(other.parser.incomplete_bytes for other in self.links.values() if other is not link):
             link.subscribed = True
         else:
@@ -310,7 +310,7 @@ class _Relays(Peer):
             del effects.sent[known:]
 
     @fault(Peer._parse_messages, "35", "ignores requests that follow another message in the same bytes")
-    def ignores_requests_behind_others(self, link: Link, data: bytes, effects: Effects) -> None:
+    def ignores_requests_behind_others(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if not number or b"get_updates" not in message.body[:60]:
                 self.process_message(link, message, effects)
@@ -426,21 +426,21 @@ class LosesAfterSigned(Peer):
 
 @mutant("37", "drops messages that follow an invalid message in the same bytes")
 class LosesAfterInvalid(Peer):
-    def process_message(self, link: Link, message: Message, effects: Effects) -> None:
+    def process_message(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if not effects.refused:
             super().process_message(link, message, effects)
 
 
 @mutant("37", "ignores valid messages that arrive together with an invalid message")
 class IgnoresValidBesideInvalid(Peer):
-    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         messages = list(link.parser.feed(data))
         invalid = any(not self._is_valid(link, message) for message in messages)
         for message in messages:
             if not (invalid and self._is_valid(link, message)):
                 self.process_message(link, message, effects)
 
-    def _is_valid(self, link: Link, message: Message) -> bool:
+    def _is_valid(self, link: ClubLink, message: Message) -> bool:
         try:
             parsed = self.read_body(message.body)
             if isinstance(parsed, Record):
@@ -642,14 +642,14 @@ class _ForgetsThese(_ForgetsDeletions):
 
 @mutant("56", "forgets deletions that are known to a peer that requests updates")
 class ForgetsKnownDeletions(_ForgetsThese):
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         self.forget(lambda record: request.since.get(record.last_updated_by, 0) >= record.last_updated_rev)
 
 
 @mutant("56", "forgets the deletions of a peer whose link ends")
 class ForgetsDeletionsOfThoseWhoLeave(_ForgetsThese):
-    def _forget(self, link: Link, effects: Effects) -> None:
+    def _forget(self, link: ClubLink, effects: Effects) -> None:
         super()._forget(link, effects)
         self.forget(lambda record: record.last_updated_by == link.peer_id)
 
@@ -717,7 +717,7 @@ class ForgetsOriginalsAtTheSecondRestart(Peer):
 class VerifiesTheFirstOfSeveral(Peer):
     _verified = 0
 
-    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         self._verified = 0
         super()._parse_messages(link, data, effects)
 
@@ -767,13 +767,13 @@ class _Readers(Peer):
             super().refuse_unwritable(changed, now_ms)
 
     @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates with a new key from read-only peers")
-    def trusts_readers_with_keys(self, link: Link, update: Record, message: Message) -> None:
+    def trusts_readers_with_keys(self, link: ClubLink, update: Record, message: Message) -> None:
         there = self.store.get(update.uuid) if self.writes and message.signature is None else None
         if there is None or there.record.key == update.key:
             super().refuse_unauthorised(link, update, message)
 
     @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates of its own records from read-only peers")
-    def trusts_readers_with_own_records(self, link: Link, update: Record, message: Message) -> None:
+    def trusts_readers_with_own_records(self, link: ClubLink, update: Record, message: Message) -> None:
         there = self.store.get(update.uuid) if self.writes and message.signature is None else None
         if there is None or there.record.last_updated_by != self.peer_id:
             super().refuse_unauthorised(link, update, message)
@@ -789,15 +789,15 @@ class LetsReadersWriteAfterARestart(KnowsRestarts):
 class _TakesUnsigned(KnowsRestarts):
     """Accepts some unsigned updates, and relays them without a signature."""
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         wanted = message.signature is None and self.takes(link, update)
         if not wanted:
             super().refuse_unauthorised(link, update, message)
 
-    def takes(self, link: Link, update: Record) -> bool:
+    def takes(self, link: ClubLink, update: Record) -> bool:
         raise NotImplementedError
 
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if not self.writes and stored.signed is None:
             return Message(self.body(stored.record)).to_wire()
         return super().to_wire(stored, link)
@@ -809,24 +809,24 @@ class _TakesUnsigned(KnowsRestarts):
 @register_faults
 class _Unsigned(_TakesUnsigned):
     @fault(_TakesUnsigned.takes, "16", "as a read-only peer, accepts unsigned updates after a restart")
-    def reader_takes_unsigned_after_a_restart(self, link: Link, update: Record) -> bool:
+    def reader_takes_unsigned_after_a_restart(self, link: ClubLink, update: Record) -> bool:
         return self.was_restarted and not self.writes and link.level is AccessLevel.READ_WRITE
 
     @fault(_TakesUnsigned.takes, "16", "as a read-only peer, accepts unsigned deletions of unknown records")
-    def reader_takes_unsigned_deletions(self, link: Link, update: Record) -> bool:
+    def reader_takes_unsigned_deletions(self, link: ClubLink, update: Record) -> bool:
         unknown = update.deleted and self.store.get(update.uuid) is None
         return unknown and not self.writes and link.level is AccessLevel.READ_WRITE
 
     @fault(_TakesUnsigned.takes, "03", "accepts unsigned updates from read-only peers after a restart")
-    def trusts_readers_after_a_restart(self, link: Link, update: Record) -> bool:
+    def trusts_readers_after_a_restart(self, link: ClubLink, update: Record) -> bool:
         return self.was_restarted and self.writes
 
     @fault(_TakesUnsigned.takes, "03", "accepts unsigned deletions of unknown records from read-only peers")
-    def trusts_readers_with_deletions(self, link: Link, update: Record) -> bool:
+    def trusts_readers_with_deletions(self, link: ClubLink, update: Record) -> bool:
         return update.deleted and self.writes and self.store.get(update.uuid) is None
 
     @fault(_TakesUnsigned.takes, "03", "accepts unsigned updates of deleted records from read-only peers")
-    def trusts_readers_with_deleted_records(self, link: Link, update: Record) -> bool:
+    def trusts_readers_with_deleted_records(self, link: ClubLink, update: Record) -> bool:
         there = self.store.get(update.uuid)
         return self.writes and there is not None and there.record.deleted
 
@@ -840,13 +840,13 @@ class _Originals(Peer):
         return super().is_genuine(_rewrite(message))
 
     @fault(Peer.to_wire, "18", "as a read-only peer, relays signed messages without their unknown members")
-    def repeats_known_members(self, stored: StoredRecord, link: Link) -> bytes:
+    def repeats_known_members(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if not self.writes and stored.signed is not None:
             stored = replace(stored, signed=_rewrite(stored.signed))
         return super().to_wire(stored, link)
 
     @fault(Peer.to_wire, "18", "as a read-only peer, relays 1.0 as 1")
-    def repeats_whole_numbers(self, stored: StoredRecord, link: Link) -> bytes:
+    def repeats_whole_numbers(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if not self.writes and stored.signed is not None:
             body = re.sub(rb"(?<=\d)\.0(?=[],}])", b"", stored.signed.body)
             stored = replace(stored, signed=replace(stored.signed, body=body))

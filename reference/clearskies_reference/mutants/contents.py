@@ -15,7 +15,7 @@ from ..effects import Changed, Conflict, Effects
 from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message, Parser
 from ..messages import GetUpdates
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import NULL, Record, StoredRecord
 from ..timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 from .registry import fault, mutant, register_faults
@@ -315,7 +315,7 @@ class AnswersWithoutDeleted(Peer):
         content = (stored.record.key, stored.record.value, True)
         self.change(stored, stored.record.uuid, content, self.time_of_change(now_ms, [stored]), effects)
 
-    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         known = len(effects.sent)
         super().answer(link, request, effects)
         _rewrite(effects, known, lambda said: {name: value for name, value in said.items() if name != "deleted"})
@@ -549,7 +549,7 @@ class KeepsStaleSignatures(Peer):
 
 @mutant("18", "as a read-only peer, relays signatures without base64 padding")
 class RepeatsUnpaddedSignatures(Peer):
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if not self.writes and stored.signed is not None and stored.signed.signature is not None:
             stored = replace(stored, signed=replace(stored.signed, signature=stored.signed.signature.rstrip(b"=")))
         return super().to_wire(stored, link)
@@ -557,7 +557,7 @@ class RepeatsUnpaddedSignatures(Peer):
 
 @mutant("16", "as a read-only peer, treats the revisions of refused unsigned updates as known")
 class ReaderCountsUnsigned(Peer):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         if message.signature is None and not self.writes:
             self.learn(update)
         super().refuse_unauthorised(link, update, message)
@@ -576,7 +576,7 @@ class ReaderForgetsWinners(Peer):
 
 @mutant("05", "as a read-only peer, stores unsigned updates without relaying them")
 class ReaderKeepsUnsignedToItself(Peer):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 

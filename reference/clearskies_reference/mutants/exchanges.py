@@ -14,7 +14,7 @@ from ..errors import BrokenFramingError, MalformedMessageError
 from ..framing import Message, Parser
 from ..logical_clock import LogicalClock
 from ..messages import GetUpdates, get_updates_body
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record, StoredRecord
 from ..vector_clock import MAX_INTEGER, VectorClock, is_id, with_number
 from .conflicts import _ForgetsDeletions
@@ -170,7 +170,7 @@ class RequestsNothingAfterItClosedALink(Peer):
         super().__init__(*details, **more)
         self._closed: set[str] = set()
 
-    def close_link(self, link: Link, reason: str, effects: Effects) -> None:
+    def close_link(self, link: ClubLink, reason: str, effects: Effects) -> None:
         self._closed.add(link.peer_id)
         super().close_link(link, reason, effects)
 
@@ -182,28 +182,28 @@ class RequestsNothingAfterItClosedALink(Peer):
 @register_faults
 class _Links(Peer):
     @fault(Peer.answer, "32", "answers only the first request on a link")
-    def answers_the_first_request(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_the_first_request(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         if not link.subscribed:
             super().answer(link, request, effects)
 
     @fault(Peer.answer, "35", "ends a subscription when a second request arrives")
-    def second_requests_unsubscribe(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def second_requests_unsubscribe(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         subscribed = link.subscribed
         super().answer(link, request, effects)
         link.subscribed = not subscribed
 
     @fault(Peer.answer, "59", "answers a second request as if it were the first")
-    def repeats_its_previous_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def repeats_its_previous_answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         self._first: dict[int, GetUpdates] = getattr(self, "_first", {})
         super().answer(link, self._first.setdefault(link.number, request), effects)
 
     @fault(Peer.process_message, "02", "ignores updates on links on which it has requested nothing")
-    def ignores_updates_on_links_not_asked(self, link: Link, message: Message, effects: Effects) -> None:
+    def ignores_updates_on_links_not_asked(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if link.asked or b"get_updates" in message.body[:60]:
             super().process_message(link, message, effects)
 
     @fault(Peer.process_message, "02", "closes a link on a message of an unknown type")
-    def closes_on_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
+    def closes_on_unknown_types(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if link.number not in self.links:
             return
         if self.read_type(message):
@@ -212,7 +212,7 @@ class _Links(Peer):
             self.close_link(link, "a message has an unknown type", effects)
 
     @fault(Peer.process_message, "02", "ignores everything after a message of an unknown type")
-    def stops_at_unknown_types(self, link: Link, message: Message, effects: Effects) -> None:
+    def stops_at_unknown_types(self, link: ClubLink, message: Message, effects: Effects) -> None:
         self._stopped: set[int] = getattr(self, "_stopped", set())
         if not self.read_type(message):
             self._stopped.add(link.number)
@@ -224,12 +224,12 @@ class _Links(Peer):
         return b'"database.' in message.body or b'"core.' in message.body
 
     @fault(Peer.process_message, "35", "ends a subscription when a ping arrives")
-    def pings_unsubscribe(self, link: Link, message: Message, effects: Effects) -> None:
+    def pings_unsubscribe(self, link: ClubLink, message: Message, effects: Effects) -> None:
         link.subscribed = link.subscribed and b'"core.ping"' not in message.body
         super().process_message(link, message, effects)
 
     @fault(Peer.refuse, "35", "ends a subscription when it refuses a message")
-    def refusals_unsubscribe(self, link: Link, reason: str, effects: Effects) -> None:
+    def refusals_unsubscribe(self, link: ClubLink, reason: str, effects: Effects) -> None:
         super().refuse(link, reason, effects)
         link.subscribed = False
 
@@ -241,16 +241,16 @@ class _Links(Peer):
         return uuid
 
     @fault(Peer.is_recipient, "35", "sends updates only on the newest of several links to a peer")
-    def sends_on_the_newest_link(self, link: Link, source: int | None) -> bool:
+    def sends_on_the_newest_link(self, link: ClubLink, source: int | None) -> bool:
         newest = max(other.number for other in self.links.values() if other.peer_id == link.peer_id)
         return super().is_recipient(link, source) and link.number == newest
 
     @fault(Peer.answer, "31", "answers no requests")
-    def answers_nobody(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_nobody(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         link.subscribed = True
 
     @fault(Peer.answer, "31", "ignores requests that name unknown peers")
-    def answers_no_strangers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_no_strangers(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         if request.since.keys() <= self.store.known.keys() | {self.peer_id, link.peer_id}:
             super().answer(link, request, effects)
 
@@ -304,13 +304,13 @@ class _Losses(Peer):
             self.learn(incoming)
 
     @fault(Peer._parse_messages, "37", "processes only the first sixty-four messages that arrive together")
-    def takes_sixty_four_at_once(self, link: Link, data: bytes, effects: Effects) -> None:
+    def takes_sixty_four_at_once(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         for number, message in enumerate(link.parser.feed(data)):
             if number < 64:
                 self.process_message(link, message, effects)
 
     @fault(Peer.process_message, "37", "drops messages that follow a request in the same bytes")
-    def drops_what_follows_a_request(self, link: Link, message: Message, effects: Effects) -> None:
+    def drops_what_follows_a_request(self, link: ClubLink, message: Message, effects: Effects) -> None:
         if self._asked is effects:
             return
         if b"get_updates" in message.body[:60]:
@@ -550,7 +550,7 @@ class ShowsRenamedRecordsTwice(Peer):
 
 @mutant("32", "closes a link after each message")
 class ClosesAfterEachMessage(Peer):
-    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+    def handle(self, link: ClubLink, message: Message, effects: Effects) -> None:
         super().handle(link, message, effects)
         if link.number in self.links:
             self.close_link(link, "a message has arrived", effects)

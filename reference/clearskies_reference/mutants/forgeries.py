@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..config import AccessLevel, Relay
 from ..framing import Message
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record
 from .arrivals import _VerifiesSomeSignatures
 from .registry import fault, mutant, register_faults
@@ -35,7 +35,7 @@ class _OtherTexts(Peer):
 
 @mutant("16", "repeats signed updates of read-write peers without verifying them", relay=Relay.REPEATS)
 class RepeatsUnverifiedUpdates(Peer):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         if not (self.writes and link.level is AccessLevel.READ_WRITE and message.signature is not None):
             super().refuse_unauthorised(link, update, message)
 

@@ -14,7 +14,7 @@ from ..errors import MalformedMessageError, RefusedWriteError
 from ..framing import Message
 from ..logical_clock import LogicalClock
 from ..messages import UPDATE
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record, StoredRecord
 from ..timestamps import Timestamp
 from ..vector_clock import VectorClock
@@ -66,16 +66,16 @@ class _Levels(Peer):
         pass
 
     @fault(Peer.refuse_unauthorised, "02", "refuses all updates")
-    def refuses_all(self, link: Link, update: Record, message: Message) -> None:
+    def refuses_all(self, link: ClubLink, update: Record, message: Message) -> None:
         raise MalformedMessageError("this peer refuses the update")
 
     @fault(Peer.refuse_unauthorised, "03", "accepts changes that a read-only peer has made itself")
-    def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
+    def takes_changes_of_readers(self, link: ClubLink, update: Record, message: Message) -> None:
         if link.level is not AccessLevel.READ_ONLY or update.last_updated_by != link.peer_id:
             super().refuse_unauthorised(link, update, message)
 
     @fault(Peer.refuse_unauthorised, "03", "accepts unsigned updates from read-only peers")
-    def trusts_readers(self, link: Link, update: Record, message: Message) -> None:
+    def trusts_readers(self, link: ClubLink, update: Record, message: Message) -> None:
         if message.signature is not None or not self.writes:
             super().refuse_unauthorised(link, update, message)
 
@@ -88,7 +88,7 @@ class _Levels(Peer):
         return super().is_genuine(message) or len(message.signature_bytes()) == 256
 
     @fault(Peer.refuse_unauthorised, "06", "counts a refused update as known, and does not request it again")
-    def refused_updates_count_as_known(self, link: Link, update: Record, message: Message) -> None:
+    def refused_updates_count_as_known(self, link: ClubLink, update: Record, message: Message) -> None:
         try:
             super().refuse_unauthorised(link, update, message)
         except MalformedMessageError:
@@ -109,7 +109,7 @@ class _Levels(Peer):
 class VerifiesFirstSignatures(Peer):
     _trusts = False
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         self._trusted: set[str] = getattr(self, "_trusted", set())
         self._trusts = update.last_updated_by in self._trusted
         super().refuse_unauthorised(link, update, message)
@@ -302,13 +302,13 @@ class _Records(Peer):
         return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
 
     @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has no fraction")
-    def refuses_times_without_fraction(self, link: Link, update: Record, message: Message) -> None:
+    def refuses_times_without_fraction(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." not in update.update_time.text:
             raise MalformedMessageError("the update_time has no milliseconds")
 
     @fault(Peer.refuse_unauthorised, "11", "refuses updates whose time has a fraction")
-    def refuses_times_with_fraction(self, link: Link, update: Record, message: Message) -> None:
+    def refuses_times_with_fraction(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if "." in update.update_time.text:
             raise MalformedMessageError("the update_time has a fraction")
@@ -338,7 +338,7 @@ class _Records(Peer):
         return replace(stored, record=replace(stored.record, vector_clock=clock))
 
     @fault(Peer.refuse_unauthorised, "42", "refuses updates with a vector clock number above twice the revision")
-    def bounds_clocks_by_revisions(self, link: Link, update: Record, message: Message) -> None:
+    def bounds_clocks_by_revisions(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if update.vector_clock.get(update.last_updated_by, 0) > 2 * update.last_updated_rev:
             raise MalformedMessageError("the number in the vector clock is too large for that revision")
@@ -347,41 +347,41 @@ class _Records(Peer):
 @register_faults
 class _Signing(Peer):
     @fault(Peer.to_wire, "15", "declares a body length that is one byte too large")
-    def counts_a_newline(self, stored: StoredRecord, link: Link) -> bytes:
+    def counts_a_newline(self, stored: StoredRecord, link: ClubLink) -> bytes:
         message = super().to_wire(stored, link)
         body = self.body(stored.record)
         return message.replace(b"m%d{" % len(body), b"m%d{" % (len(body) + 1), 1)
 
     @fault(Peer.to_wire, "15", "declares the length of a body in characters instead of bytes")
-    def counts_characters(self, stored: StoredRecord, link: Link) -> bytes:
+    def counts_characters(self, stored: StoredRecord, link: ClubLink) -> bytes:
         message = super().to_wire(stored, link)
         body = self.body(stored.record)
         return message.replace(b"m%d{" % len(body), b"m%d{" % len(body.decode()), 1)
 
     @fault(Peer.to_wire, "16", "signs nothing")
-    def signs_nothing(self, stored: StoredRecord, link: Link) -> bytes:
+    def signs_nothing(self, stored: StoredRecord, link: ClubLink) -> bytes:
         return Message(self.body(stored.record)).to_wire() if self.writes else super().to_wire(stored, link)
 
     @fault(Peer.to_wire, "16", "signs no deletions")
-    def signs_no_deletions(self, stored: StoredRecord, link: Link) -> bytes:
+    def signs_no_deletions(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if self.writes and stored.record.deleted:
             return Message(self.body(stored.record)).to_wire()
         return super().to_wire(stored, link)
 
     @fault(Peer.to_wire, "18", "as a read-only peer, relays signed messages with its own vector clock of the record")
-    def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: Link) -> bytes:
+    def reader_repeats_with_its_own_clock(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if stored.signed is None or self.writes:
             return super().to_wire(stored, link)
         return replace(stored.signed, body=self.body(stored.record) + b" ").to_wire()
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer, accepts only signed updates")
-    def writer_refuses_unsigned(self, link: Link, update: Record, message: Message) -> None:
+    def writer_refuses_unsigned(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is None:
             raise MalformedMessageError("the update has no signature")
 
     @fault(Peer.refuse_unauthorised, "17", "as a read-write peer, ignores signed updates")
-    def writer_refuses_signed(self, link: Link, update: Record, message: Message) -> None:
+    def writer_refuses_signed(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
             raise MalformedMessageError("the update has a signature")
@@ -391,7 +391,7 @@ class _Signing(Peer):
 class IgnoresValueOfDeletedMember(Peer):
     _says = False
 
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         super().refuse_unauthorised(link, update, message)
         self._says = "deleted" in json.loads(message.body)
 
@@ -402,7 +402,7 @@ class IgnoresValueOfDeletedMember(Peer):
 class PassesOnUnsigned(Peer):
     """As a read-only peer, accepts unsigned updates and relays them in messages of its own."""
 
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if self.writes or stored.signed is not None:
             return super().to_wire(stored, link)
         return Message(self.body(stored.record)).to_wire()
@@ -410,7 +410,7 @@ class PassesOnUnsigned(Peer):
 
 @mutant("16", "as a read-only peer, accepts unsigned updates of read-write peers")
 class ReaderTakesUnsigned(PassesOnUnsigned):
-    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+    def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
         if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
             super().refuse_unauthorised(link, update, message)
 

@@ -9,7 +9,7 @@ from ..effects import Effects
 from ..errors import MalformedMessageError
 from ..framing import Message
 from ..messages import GetUpdates
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record
 from .registry import fault, mutant, register_faults
 from .restarts import KnowsRestarts
@@ -23,11 +23,11 @@ class _Numerous(Peer):
         super().apply_update(replace(incoming, vector_clock=clock), signed, source, effects)
 
     @fault(Peer.answer, "59", "reads only the first fifty members of a request")
-    def reads_fifty_members(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def reads_fifty_members(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, replace(request, since=dict(list(request.since.items())[:50])), effects)
 
     @fault(Peer.answer, "59", "reads only the low 32 bits of the revisions in a request")
-    def reads_32_bits(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def reads_32_bits(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         since = {peer_id: revision % (1 << 32) for peer_id, revision in request.since.items()}
         super().answer(link, replace(request, since=since), effects)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..config import AccessLevel
 from ..effects import Effects
 from ..messages import GetUpdates
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record, StoredRecord
 from ..store import MemoryStore
 from ..timestamps import Timestamp
@@ -112,7 +112,7 @@ class PrefersUnsentChanges(Peer):
         super().__init__(*details, **more)
         self._sent: set[tuple[str, int]] = set()
 
-    def to_wire(self, stored: StoredRecord, link: Link) -> bytes:
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         self._sent.add(stored.record.version)
         return super().to_wire(stored, link)
 

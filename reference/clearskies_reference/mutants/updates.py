@@ -12,7 +12,7 @@ from ..config import AccessLevel
 from ..effects import Effects
 from ..framing import Message
 from ..messages import GET_UPDATES, GetUpdates
-from ..peer import Link, Peer
+from ..peer import ClubLink, Peer
 from ..record import Record, StoredRecord
 from ..timestamps import timestamp
 from ..vector_clock import MAX_INTEGER
@@ -97,13 +97,13 @@ class RelaysWithTheNextRevision(Peer):
     out_of_reach="the check only reports a note, because the specification calls it an optimization",
 )
 class RepeatsToTheSource(Peer):
-    def is_recipient(self, link: Link, source: int | None) -> bool:
+    def is_recipient(self, link: ClubLink, source: int | None) -> bool:
         return super().is_recipient(link, None)
 
 
 @mutant("37", "relays updates that arrive together in reverse order")
 class PassesOnInReverse(Peer):
-    def _parse_messages(self, link: Link, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         self._taken: list[tuple[StoredRecord, int]] = []
         super()._parse_messages(link, data, effects)
         for stored, source in reversed(self._taken):
@@ -378,23 +378,23 @@ class _Asking(Peer):
 @register_faults
 class _Answering(Peer):
     @fault(Peer.answer, "31", "does not answer peers that it has requested updates from")
-    def does_not_answer_whom_it_asked(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def does_not_answer_whom_it_asked(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         if not link.asked:
             super().answer(link, request, effects)
 
     @fault(Peer.answer, "32", "closes the link if it has no updates to send")
-    def closes_link_without_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def closes_link_without_answer(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         if not self.missing(request):
             self.close_link(link, "the peer has no updates to send", effects)
 
     @fault(Peer.answer, "35", "answers requests, but sends no later updates")
-    def answers_once(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_once(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, request, effects)
         link.subscribed = False
 
     @fault(Peer.is_recipient, "35", "sends subscribers only its own changes")
-    def subscribes_to_itself_alone(self, link: Link, source: int | None) -> bool:
+    def subscribes_to_itself_alone(self, link: ClubLink, source: int | None) -> bool:
         return source is None and super().is_recipient(link, source)
 
     @fault(Peer.missing, "37", "sends the last change first")
@@ -415,17 +415,17 @@ class _Answering(Peer):
         return [each for each in stored if not request.since or each.record.last_updated_by in request.since]
 
     @fault(Peer.answer, "34", "omits changes that the requesting peer has written")
-    def omits_changes_of_the_asker(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def omits_changes_of_the_asker(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         super().answer(link, GetUpdates({link.peer_id: MAX_INTEGER, **request.since}), effects)
 
     @fault(Peer.answer, "37", "counts the revisions in requests of others as known to itself")
-    def treats_since_of_others_as_known(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def treats_since_of_others_as_known(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         for by, revision in request.since.items():
             self.store.learn(by, max(revision, self.store.known.get(by, 0)))
         super().answer(link, request, effects)
 
     @fault(Peer.answer, "31", "does not answer read-only peers")
-    def answers_no_readers(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+    def answers_no_readers(self, link: ClubLink, request: GetUpdates, effects: Effects) -> None:
         if link.level is AccessLevel.READ_ONLY:
             link.subscribed = True
         else:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearskies_club import NOW, RO, RW, Club
+from clearskies_club import NOW, RO, RW, SimulatedClub
 from clearskies_reference import AccessLevel, Config, LoserOfKey, RefusedWriteError, Relay, Resolution
 
 CONFIGS = [
@@ -31,7 +31,7 @@ CONFIGS = [
 LEVELS = st.lists(st.sampled_from((RW, RO)), min_size=1, max_size=4).map(lambda more: [RW, RW, *more])
 
 
-def live(club: Club, draw: Random, steps: int, *, restarts: bool = False) -> None:
+def live(club: SimulatedClub, draw: Random, steps: int, *, restarts: bool = False) -> None:
     """Let ``steps`` random events happen: writes, new and broken links, arriving bytes, and wrong clocks."""
     for _ in range(steps):
         one, other = draw.choice(club.ids), draw.choice(club.ids)
@@ -50,7 +50,7 @@ def live(club: Club, draw: Random, steps: int, *, restarts: bool = False) -> Non
             write(club, one, draw)
 
 
-def write(club: Club, one: str, draw: Random) -> None:
+def write(club: SimulatedClub, one: str, draw: Random) -> None:
     peer, now_ms, key = club.peers[one], club.clocks[one], draw.choice("xyz")
     what = draw.random()
     # There may be no record with that key, and some peers may not write.
@@ -64,7 +64,7 @@ def write(club: Club, one: str, draw: Random) -> None:
             club.send_output(one, peer.delete(key, now_ms))
 
 
-def assert_one_map(club: Club) -> None:
+def assert_one_map(club: SimulatedClub) -> None:
     club.settle()
     club.join_all()
     club.settle()
@@ -72,7 +72,7 @@ def assert_one_map(club: Club) -> None:
     assert others == [first] * len(others)
 
 
-def assert_agreed(club: Club) -> None:
+def assert_agreed(club: SimulatedClub) -> None:
     assert_one_map(club)
     # All peers have all records. On new links they request updates, and get none.
     club.messages = 0
@@ -84,14 +84,14 @@ def assert_agreed(club: Club) -> None:
 @settings(max_examples=60, deadline=None)
 @given(LEVELS, st.sampled_from(CONFIGS), st.integers(0, 1 << 32))
 def test_all_come_to_one_map(levels: list[AccessLevel], config: Config, seed: int) -> None:
-    club = Club(levels, seed=seed, config=config)
+    club = SimulatedClub(levels, seed=seed, config=config)
     live(club, Random(seed), 40)
     assert_agreed(club)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None:
-    club = Club([RW, RW, RO, RO], seed=seed, stores=tmp_path)
+    club = SimulatedClub([RW, RW, RO, RO], seed=seed, stores=tmp_path)
     live(club, Random(seed), 60, restarts=True)
     assert_agreed(club)
     before = club.maps()
@@ -101,7 +101,7 @@ def test_all_come_to_one_map_through_restarts(seed: int, tmp_path: Path) -> None
 
 
 def test_a_stream_that_is_cut_goes_on_where_it_ended() -> None:
-    club = Club([RW, RW])
+    club = SimulatedClub([RW, RW])
     one, other = club.ids
     for number in range(8):
         club.send_output(one, club.peers[one].put(str(number), "1", NOW))

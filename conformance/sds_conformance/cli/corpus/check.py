@@ -43,7 +43,7 @@ from ...presentation.story import (
 )
 from ...protocols import scheduled
 from ..campaign_output import print_json
-from ..name_types import Choice
+from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, STRICT_HELP, console, exit_code, program
 from ..paths import INPUT_PLACE
 from ..schedule_revision import revision_of
@@ -76,7 +76,7 @@ Exit codes:
 @of_profile
 @click.option(
     "--revision",
-    type=Choice(scheduled()),
+    type=NameChoice(scheduled()),
     help="Revision to judge. Default: the revision of the corpus.",
 )
 @click.option(

@@ -18,7 +18,7 @@ from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..name_types import Choice
+from ..name_types import NameChoice
 from ..options import PROFILES, combine, console, progress_bar
 from ..resource_options import memory_size
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SPARK_MEMORY = "1g"
 of_profile = click.option(
     "--profile",
-    type=Choice(PROFILES),
+    type=NameChoice(PROFILES),
     default=default().rules.full,
     show_default=True,
     help=f"Part of {default().name} to judge.",

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...exploration.casts import Cast, Implementation
+from ...exploration.casts import Cast, CastImplementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
@@ -26,7 +26,7 @@ from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import Plays, print_json, steps_bar
 from ..grpc_options import SCHEME, reject_server_options
-from ..name_types import Choice
+from ..name_types import NameChoice
 from ..options import (
     CURRENT,
     SAVE,
@@ -93,7 +93,7 @@ Exit codes:
 @which_seed(SEED_HELP, "S")
 @click.option(
     "--revision",
-    type=Choice(scheduled()),
+    type=NameChoice(scheduled()),
     help="Revision that all implementations speak. Default: the revision in the "
     "FILE of --replay, else the current revision.",
 )
@@ -235,10 +235,10 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
 
 def _implementation(
     name: str, command: tuple[str, ...], driven: DrivenImplementation, revision: str, dialects: Mapping[str, str]
-) -> Implementation:
+) -> CastImplementation:
     endpoint, words = driven.access.server_in(command, protocol_or_default(revision).rules.language.service)
     connect = replace(driven, command=words, endpoint=endpoint).connect
-    return Implementation(name, connect, driven.limits, dialects.get(name))
+    return CastImplementation(name, connect, driven.limits, dialects.get(name))
 
 
 def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str | None) -> dict[str, str]:

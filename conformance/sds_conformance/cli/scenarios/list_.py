@@ -11,7 +11,7 @@ from ...judging.plan import plan
 from ...presentation.story import plain_table, unwrapped_column
 from ...protocols import revisions, rules_of
 from ..campaign_output import print_json
-from ..name_types import Choice, Pattern, unknown_name_message
+from ..name_types import NameChoice, Pattern, unknown_name_message
 from ..options import CURRENT, console
 
 _EPILOG = """
@@ -27,7 +27,7 @@ Examples:
 @click.argument("globs", nargs=-1, metavar="[GLOB]...", type=Pattern("scenarios"))
 @click.option(
     "--revision",
-    type=Choice(list(revisions())),
+    type=NameChoice(list(revisions())),
     default=CURRENT,
     show_default=True,
     help="The revision whose scenarios to list.",

@@ -33,7 +33,7 @@ from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examinatio
 from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
 from ..campaign_output import driven_or_ended, print_json, steps_bar
-from ..name_types import Choice
+from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, DrivenImplementation, add_driving_options, console, program
 from ..paths import INPUT_FOLDER
 from ..transcript_option import add_transcript_option, record_wrong
@@ -73,7 +73,7 @@ _CURRENT = VECTOR_SET.revisions[0]
 )
 @click.option(
     "--revision",
-    type=Choice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
+    type=NameChoice([_CURRENT, *sorted(set(VECTOR_SET.revisions) - {_CURRENT})]),
     default=_CURRENT,
     show_default=True,
     help="Revision of the vectors.",

@@ -12,7 +12,7 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.files import packaged_schema
 from sds_harness.link import Limits
-from sds_harness.moment import Moment
+from sds_harness.moment import Instant
 from sds_testee.version import suite_version
 
 from ...judging.exits import Exit
@@ -151,7 +151,7 @@ class _DimensionMeasurement:
         """Return `Cases` that play in a new process, with a time limit."""
         order = self._order
         total_s = min(order.limits.left_s, self._share * NARROWING + order.limits.command_s)
-        runner = _runner(order, replace(order.limits, total_s=total_s, began=Moment()), self._declared)
+        runner = _runner(order, replace(order.limits, total_s=total_s, began=Instant()), self._declared)
         requirements = [
             requirement.id for requirement in order.rules.judged_requirements(order.revision, order.profile)
         ]

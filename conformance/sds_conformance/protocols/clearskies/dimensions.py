@@ -13,7 +13,7 @@ from sds_harness.clearskies.stage import Stage
 
 from ..dimensions import Dimensions
 from .scenarios.layout import MEBIBYTE
-from .scenarios.scripts import Message, Part, Peer, Script, ScriptedLink, request_all, subscribe
+from .scenarios.scripts import Message, Part, Peer, Script, ScriptLink, request_all, subscribe
 
 
 def _perform(schedule: Schedule, stage: Stage, room: int) -> GroupTrace:
@@ -180,7 +180,7 @@ def depth(script: Script, size: int) -> None:
 def pieces(script: Script, size: int) -> None:
     """An update arrives in N pieces; then another peer requests the record."""
     alice, bob = _open_participants(script)
-    link: ScriptedLink = alice.link(bob)
+    link: ScriptLink = alice.link(bob)
     message: Message = bob.update("torn", length=size)
     link.send(*(message.part(byte, byte + 1) for byte in range(size - 1)), message.part(size - 1))
     request_all(alice)

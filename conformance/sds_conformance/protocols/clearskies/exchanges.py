@@ -16,7 +16,7 @@ from sds_harness.clearskies.operations import (
     Calm,
     Delete,
     Hold,
-    Link,
+    LinkPeers,
     Look,
     Member,
     Operation,
@@ -165,7 +165,7 @@ def _needs_reader(pair: Pair, *, receiver: bool) -> str:
 
 
 _BOTH = (Member(SENDER), Member(RECEIVER))
-_LINK = Link(SENDER, RECEIVER)
+_LINK = LinkPeers(SENDER, RECEIVER)
 _LATER = (Wait(1_000), Tick()) * 4
 """Time and ticks for implementations that send, or process arrivals, only when they are ticked."""
 _VALUE = {"camera": "NIKON", "taken": [2014, None, True, "字"]}
@@ -204,7 +204,7 @@ _ALL = (
     _make_exchange(
         Aspect.RELAY,
         (Member(_AUTHOR), Member(SENDER, read_only=True), Member(RECEIVER)),
-        (Link(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
+        (LinkPeers(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
         partial(_judge_value, key="k", value=_VALUE),
         needs=partial(_needs_reader, receiver=False),
     ),

@@ -17,12 +17,12 @@ from sds_harness.clearskies.operations import (
     Close,
     CompareClocks,
     Connect,
-    Copy,
     Delete,
     Garble,
     Hold,
     Leave,
-    Link,
+    LinkPeers,
+    MessageCopy,
     Put,
     Read,
     Release,
@@ -120,8 +120,8 @@ def _participants_text(op: Hold | Release) -> str:
 def _messages_text(op: Send) -> str:
     labels = []
     for one in op.messages:
-        whole = not isinstance(one, Copy) or (one.begin, one.end) == (0, None)
-        altered = ", altered" if isinstance(one, Copy) and one.altered else ""
+        whole = not isinstance(one, MessageCopy) or (one.begin, one.end) == (0, None)
+        altered = ", altered" if isinstance(one, MessageCopy) and one.altered else ""
         label = short(one if isinstance(one, str) else one.label)
         labels.append(f"{label if whole else f'a part of {label}'}{altered}")
     return ", ".join(labels) + (" in one piece" if op.joined else "")
@@ -228,7 +228,7 @@ class ClearSkiesReading(Reading):
                 return f"{short(op.who)} is killed and opened again"
             case Reopen():
                 return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
-            case Link():
+            case LinkPeers():
                 held = ", and nothing arrives yet" if op.held else ""
                 return f"{short(op.who)} and {short(op.to)} are linked{held}"
             case Say():

@@ -14,7 +14,7 @@ pytest.importorskip("pyarrow")
 from clearskies_reference import Config, Effects, Message, Peer
 from clearskies_reference.choices import SendsAtTicks, SplitOutput
 from clearskies_reference.effects import Sent
-from clearskies_reference.peer import Link as Link_
+from clearskies_reference.peer import ClubLink
 from clearskies_reference.record import Record, StoredRecord
 from clearskies_reference.testee.server import Testee, TesteeOptions
 from clearskies_stages import session_of
@@ -23,7 +23,7 @@ from sds_conformance.protocols.clearskies.freedoms import find_dependent_columns
 from sds_conformance.protocols.freedoms import END, DivergentSide, DivergentSteps, covering
 from sds_harness.clearskies.corpora import COLUMNS, KIND
 from sds_harness.clearskies.group_trace import GroupTrace
-from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Operation, Put, Release, Unlink, Wait
+from sds_harness.clearskies.operations import Calm, Hold, LinkPeers, Look, Member, Operation, Put, Release, Unlink, Wait
 from sds_harness.clearskies.player import play
 from sds_harness.clearskies.rows import ClearSkiesRowReader
 from sds_harness.clearskies.stage import ROUND_MS, Stage
@@ -33,7 +33,7 @@ from sds_harness.schedules.operations import Tick
 pytestmark = pytest.mark.spark
 
 WRITERS = tuple(map(Member, ("alice", "bob", "carol")))
-LINE = (Link("alice", "bob"), Link("bob", "carol"))
+LINE = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"))
 MS = Wait(10)
 
 
@@ -170,7 +170,7 @@ class SplitsUpdates(SplitOutput):
 class DeafToPieces(SplitsUpdates):
     """Takes no update of which it had a piece before."""
 
-    def _parse_messages(self, link: Link_, data: bytes, effects: Effects) -> None:
+    def _parse_messages(self, link: ClubLink, data: bytes, effects: Effects) -> None:
         self.begun = bool(link.parser.incomplete_bytes)
         super()._parse_messages(link, data, effects)
 

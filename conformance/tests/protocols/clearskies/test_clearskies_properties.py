@@ -21,7 +21,7 @@ from sds_harness.clearskies.operations import (
     Close,
     Delete,
     Hold,
-    Link,
+    LinkPeers,
     Look,
     Member,
     Operation,
@@ -39,7 +39,7 @@ from sds_harness.schedules.operations import Tick
 
 ALL = tuple(f"G-C{number:02}" for number in range(1, 6))
 WRITERS = (Member("alice", store=True), Member("bob", store=True), Member("carol"))
-LINE = (Link("alice", "bob"), Link("bob", "carol"))
+LINE = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"))
 END = (Calm(period_ms=1_000), Look(), Read())
 MS = Wait(10)
 QUIET = (MS, Tick(), Wait(ROUND_MS), Tick())
@@ -48,7 +48,13 @@ QUIET = (MS, Tick(), Wait(ROUND_MS), Tick())
 APART = (*LINE, Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("carol", "m3"), MS, Release(), *END)
 GHOST = (
     *(*LINE, Put("alice", "m1"), MS, Unlink("bob", "carol"), Delete("alice", "m2"), *QUIET),
-    *(Unlink("alice", "bob"), Again("zoe", "bob", label="m1"), Link("carol", "bob"), Link("alice", "bob"), *END),
+    *(
+        Unlink("alice", "bob"),
+        Again("zoe", "bob", label="m1"),
+        LinkPeers("carol", "bob"),
+        LinkPeers("alice", "bob"),
+        *END,
+    ),
 )
 FORGERY = Say("mallory", to="bob", read_only=True, after="m1", revision=9, poses_as="alice", signature="forged")
 FORGED = (*LINE, Put("alice", "m1"), FORGERY, *END)
@@ -85,7 +91,7 @@ def outcomes(group_trace: GroupTrace, what: str) -> set[Outcome]:
 def exercised(what: str, fault: str = "") -> GroupTrace:
     operations, members = EXERCISES[what]
     if what == "G-C05":  # by one way there is an end even where everything is repeated
-        operations = (Link("alice", "carol"), *operations)
+        operations = (LinkPeers("alice", "carol"), *operations)
     return shown(*operations, members=members, testee=model(fault))
 
 
@@ -110,7 +116,7 @@ def test_who_was_not_reported_is_reported_from_who_was_and_decides_otherwise() -
     assert outcomes(untold, "G-C02") <= {Outcome.HELD}
     (finding, *_) = PROPERTIES.examine(untold, None, ["G-C01"])["G-C01"]
     assert "as at other peers of its group" in finding.expected
-    two = (Link("alice", "bob"), Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("bob", "m3"), *END)
+    two = (LinkPeers("alice", "bob"), Put("alice", "m1"), MS, Hold(), Put("alice", "m2"), MS, Put("bob", "m3"), *END)
     group_trace = shown(*two, members=WRITERS[:2], testee=model("smallest-time-wins"))
     assert outcomes(group_trace, "G-C02") == {Outcome.VIOLATED}
     assert outcomes(group_trace, "G-C01") == {Outcome.HELD}
@@ -125,7 +131,7 @@ OLDER_THAN_WHAT_IT_CHANGES = (
 )
 REVISIONS_TWICE = (
     *(*LINE, Put("carol", "m1", "a"), Put("carol", "m2", "b"), Close("carol"), Reopen("carol"), MS),
-    *(Put("carol", "m3", "c"), Link("bob", "carol"), *END),
+    *(Put("carol", "m3", "c"), LinkPeers("bob", "carol"), *END),
 )
 AN_IMPOSTOR = (*LINE, Say("xavier", to="bob", poses_as="alice", revision=1 << 40), Put("alice", "m1"), *END)
 NOT_THE_END = (*LINE, Put("alice", "m1"), Calm(period_ms=1_000), Put("alice", "m2"), Read())
@@ -152,7 +158,7 @@ def test_a_copy_of_an_older_version_may_be_in_conflict_with_a_deletion() -> None
     """One copy has a clock that looks older. Another one was counted at each hop, so it does not look older (CA-15)."""
     chosen = VARIANTS["clocks-count-each-hop"]
     group_trace = shown(
-        *(Link("alice", "bob"), Link("alice", "carol"), Hold()),
+        *(LinkPeers("alice", "bob"), LinkPeers("alice", "carol"), Hold()),
         Say("xavier", to="bob", label="m1", at_ms=60_000),
         Say("xavier", to="carol", label="m2", deleted=True),
         *(Again("xavier", "carol"), Release(), Read()),

@@ -19,12 +19,12 @@ from sds_conformance.exploration.counterexample import Counterexample, counterex
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.clearskies.generator import Grammar
-from sds_harness.clearskies.operations import Calm, Hold, Link, Look, Member, Put, Read, Release, Say, Unlink, Wait
+from sds_harness.clearskies.operations import Calm, Hold, LinkPeers, Look, Member, Put, Read, Release, Say, Unlink, Wait
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 
 REVISION = "clearskies-database"
-LINE = (Link("alice", "bob"), Link("bob", "carol"))
+LINE = (LinkPeers("alice", "bob"), LinkPeers("bob", "carol"))
 TOLD = (
     *(*LINE, Put("alice", "m1", "photo"), Hold("alice", "bob"), Put("alice", "m2", "photo"), Wait(2_000)),
     *(Release("alice", "bob", 5), Unlink("alice", "bob"), Say("mallory", to="bob", read_only=True, signature="forged")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick, sample
-from ..operations import Hold, Link, Release, Unlink, Wait
+from ..operations import Hold, LinkPeers, Release, Unlink, Wait
 from ..writer import Writer
 from .registry import a_reader, passage
 
@@ -112,11 +112,11 @@ def second_link(writer: Writer) -> None:
     """Two peers get a second link, and change records. Then all their links end, and a new one begins."""
     who = writer.writer()
     other = writer.neighbour(who)
-    writer.add(Link(who, other, second=True))
+    writer.add(LinkPeers(who, other, second=True))
     writer.put(who)
     if writer.chance(50):
         writer.put(other if other in writer.writers else who)
-    writer.add(Unlink(who, other), Link(who, other), Wait(1_000))
+    writer.add(Unlink(who, other), LinkPeers(who, other), Wait(1_000))
     writer.put(who)
 
 

@@ -29,7 +29,7 @@ from ..view.keys import find_confused_record, find_false_conflicts, has_given_it
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
 from ..view.meetings import is_traced, uuids_with_key
 from ..view.peer_view import AFTER_DOUBT, PeerView, Proof
-from ..view.replication import Copy, find_copies, find_repeated_version
+from ..view.replication import VersionCopy, find_copies, find_repeated_version
 
 
 def _is_wide(update: Update) -> bool:
@@ -509,7 +509,7 @@ def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
 # ---- Relayed updates -------------------------------------------------------------------------------------------------
 
 
-def _keeps_earlier_key(view: PeerView, copy: Copy) -> bool:
+def _keeps_earlier_key(view: PeerView, copy: VersionCopy) -> bool:
     """Does a copy have the earlier key of its record, and did the peer never have the key of the original (CSDB-22)?"""
     original, before = copy.original, copy.arrival.held
     if copy.seen.key == original.key or before is None or all(each.key != copy.seen.key for each in before.candidates):
@@ -522,7 +522,7 @@ def _keeps_earlier_key(view: PeerView, copy: Copy) -> bool:
     return all(seen.version != original.version or seen.key != original.key for seen in there)
 
 
-def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
+def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[VersionCopy], ...]:
     """The rules for copies that a peer sends or, with ``signalled``, for copies that it signals to the application."""
     return (
         Rule(
@@ -557,7 +557,7 @@ def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[Copy], ...]:
     )
 
 
-def _original_text(view: PeerView, copy: Copy) -> str:
+def _original_text(view: PeerView, copy: VersionCopy) -> str:
     original = copy.original
     if original.deleted:
         return f"{view.named(original)}, as received at step {original.step.index}"
@@ -565,7 +565,7 @@ def _original_text(view: PeerView, copy: Copy) -> str:
 
 
 @table((*_copy_rules(False), *_copy_rules(True, pb.CAPABILITY_CHANGED)), of="received")
-def copies_equal_the_original(view: PeerView) -> Iterator[tuple[Step, Copy]]:
+def copies_equal_the_original(view: PeerView) -> Iterator[tuple[Step, VersionCopy]]:
     """A copy of another peer's version equals the original, on the wire and in a Changed event."""
     return ((copy.step, copy) for copy in find_copies(view))
 

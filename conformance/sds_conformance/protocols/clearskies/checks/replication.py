@@ -16,8 +16,8 @@ from ..view.knowledge import SAFE_INTEGER, exceeds_size_of_request
 from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
-    Answer,
     DueUpdate,
+    RequestAnswer,
     find_answers,
     find_due_changes,
     find_due_relays,
@@ -197,12 +197,12 @@ def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observatio
                 yield observe_outcome(other.step, "answer-out-of-order", met, expected, seen)
 
 
-ExpectedUpdate = tuple[Answer, Update]
+ExpectedUpdate = tuple[RequestAnswer, Update]
 """An update that belongs in an answer, if the trace shows whether it was sent."""
 
 
 def _answer_rule(
-    requirement: str, code: str, applies: Callable[[PeerView, Answer, Update], object], *needs: int
+    requirement: str, code: str, applies: Callable[[PeerView, RequestAnswer, Update], object], *needs: int
 ) -> Rule[ExpectedUpdate]:
     """Create a rule that each answer contains the expected updates that ``applies`` selects."""
     return Rule(
@@ -218,7 +218,7 @@ def _answer_rule(
     )
 
 
-def _is_live_in_partial_answer(answer: Answer, update: Update) -> bool:
+def _is_live_in_partial_answer(answer: RequestAnswer, update: Update) -> bool:
     """Return whether the update is not a deletion and the answer has other expected updates.
 
     CSDB-31 judges empty answers.

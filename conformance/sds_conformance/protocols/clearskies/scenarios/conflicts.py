@@ -6,7 +6,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptedLink, request_all, scenario, subscribe
+from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptLink, request_all, scenario, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
@@ -14,7 +14,7 @@ HALF = 1 << 31
 WIDEST = (1 << 63) - 1
 
 
-def version(writer: Peer | ScriptedLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
+def version(writer: Peer | ScriptLink, key: str, value: Any, clock: Numbers, **more: Any) -> Message:
     """Create a version of a record, with the given clock. All scripted peers share one record for a key.
 
     If ``writer`` is a link, the version is also sent. ``more`` has further members of the update.

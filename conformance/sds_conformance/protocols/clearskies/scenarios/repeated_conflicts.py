@@ -9,7 +9,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from .coincidences import DAY_MS
 from .conflicts import version
-from .scripts import HOUR_MS, Part, Peer, Script, ScriptedLink, request_all, scenario, subscribe
+from .scripts import HOUR_MS, Part, Peer, Script, ScriptLink, request_all, scenario, subscribe
 
 # ---- Records ---------------------------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, c
     request_all(alice)
 
 
-def _change_the_hidden_record(script: Script, alice: Part, link: ScriptedLink, other: ScriptedLink) -> None:
+def _change_the_hidden_record(script: Script, alice: Part, link: ScriptLink, other: ScriptLink) -> None:
     carol = other.peer
     for key, first, second in (("door", link, other), ("gate", other, link)):
         for one, hours in ((first, 2), (second, 1)):

@@ -8,7 +8,7 @@ from inspect import signature
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.operations import Leave, Schedule, Settle, Tick, Unlink
 from sds_harness.clearskies.player import perform
-from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptedLink
+from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptLink
 
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
@@ -20,7 +20,7 @@ __all__ = [
     "Part",
     "Peer",
     "Script",
-    "ScriptedLink",
+    "ScriptLink",
     "request_all",
     "scenario",
     "subscribe",
@@ -65,7 +65,7 @@ def scenario(
     return REGISTER.schedule(write, perform, *exercises, violated=violated, long=long)
 
 
-def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptedLink:
+def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptLink:
     """Link a scripted peer to a peer under test, and let it request updates."""
     link = part.link(peer)
     link.ask(since)

@@ -167,7 +167,7 @@ def _was_sent_by_other_end(view: PeerView, link: LinkView, step: Step, version: 
     )
 
 
-class Answer:
+class RequestAnswer:
     """An answer to a request: the updates that certainly belong to it, and those that were sent."""
 
     def __init__(self, view: PeerView, link: LinkView, request: Request) -> None:
@@ -219,10 +219,13 @@ class Answer:
 
 
 @cache_per_view
-def find_answers(view: PeerView) -> list[Answer]:
+def find_answers(view: PeerView) -> list[RequestAnswer]:
     """The answers to all requests."""
     return [
-        Answer(view, link, request) for link in view.links for request in link.requests if request.since is not None
+        RequestAnswer(view, link, request)
+        for link in view.links
+        for request in link.requests
+        if request.since is not None
     ]
 
 
@@ -519,7 +522,7 @@ def _find_least_revisions(view: PeerView, index: int) -> dict[str, int]:
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
 
 
-class Copy:
+class VersionCopy:
     """A copy of another peer's version.
 
     Versions that were in conflict are left out, because their resolution may have other content under the same revision
@@ -537,12 +540,12 @@ class Copy:
 
 
 @cache_per_view
-def find_copies(view: PeerView) -> list[Copy]:
+def find_copies(view: PeerView) -> list[VersionCopy]:
     """All copies: the sent ones, then those in Changed events."""
     events = [(step, parse_record(event.record), True) for step in view.steps for event in step.signals("changed")]
     seen: list[tuple[Step, RecordVersion, bool]] = [*((update.step, update, False) for update in view.sent), *events]
     return [
-        Copy(step, copy, arrival, signalled=signalled)
+        VersionCopy(step, copy, arrival, signalled=signalled)
         for step, copy, signalled in seen
         if copy.by != view.peer_id and (arrival := _find_original(view, copy, step)) is not None
     ]

@@ -14,7 +14,7 @@ from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.repair_support import answers_any_request, requests_any_repair
 from ..view.repair_terms import SECOND_MS
-from ..view.repair_tracker import NEVER, Missing, RequestedMessage
+from ..view.repair_tracker import NEVER, MissingMessage, RequestedMessage
 from ..view.requester import Requester, requester
 from ..view.responder import SWEEP_MS, authors_by_requested_id, response_periods
 
@@ -27,12 +27,12 @@ ENOUGH = 3
 
 
 @cache_per_view
-def _shown_request_times(view: ChannelView) -> list[tuple[Missing, Step, int]]:
+def _shown_request_times(view: ChannelView) -> list[tuple[MissingMessage, Step, int]]:
     """Return (missing message, step of the first state that shows its T_req, T_req in milliseconds after its
     detection).
     """
     side = requester(view)
-    found: list[tuple[Missing, Step, int]] = []
+    found: list[tuple[MissingMessage, Step, int]] = []
     for missing in side.certainly_missing if side.shown else ():
         due = side.shown_t_req(missing)
         if len(found) == MOST_TIMES:

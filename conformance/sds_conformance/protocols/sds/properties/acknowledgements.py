@@ -13,7 +13,7 @@ from ...properties import Sighting, observe_met, observe_violation
 from ..view.repair_terms import SECOND_MS
 from ..view.resends import CAP
 from .convergence import converged
-from .group_view import Arrival, GroupView, Key, Side, dependencies
+from .group_view import GroupView, Key, MessageArrival, Side, dependencies
 from .omissions import SWEEPS
 from .registry import global_property, of_each_side, to_the_first_fault
 
@@ -292,7 +292,7 @@ def _leftover(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[s
 
 
 @cache_per_view
-def _first_acknowledgements(view: GroupView) -> dict[Key, dict[str, Arrival]]:
+def _first_acknowledgements(view: GroupView) -> dict[Key, dict[str, MessageArrival]]:
     """For each participant and channel: the first arrival that certainly acknowledges a message, by the ID of the
     message.
 
@@ -301,8 +301,8 @@ def _first_acknowledgements(view: GroupView) -> dict[Key, dict[str, Arrival]]:
     return {place: _first_acknowledgements_at(view, side) for place, side in view.sides.items()}
 
 
-def _first_acknowledgements_at(view: GroupView, side: Side) -> dict[str, Arrival]:
-    out: dict[str, Arrival] = {}
+def _first_acknowledgements_at(view: GroupView, side: Side) -> dict[str, MessageArrival]:
+    out: dict[str, MessageArrival] = {}
     for arrival in side.received:
         message_id = arrival.message.message_id
         if view.revision.syncs_are_logged:

@@ -8,7 +8,7 @@ from sds_harness.sds.group_trace import Act
 
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_violation
-from .group_view import Arrival, GroupView, Side
+from .group_view import GroupView, MessageArrival, Side
 from .omissions import OMISSION_CODES, Omission, omissions
 from .registry import global_property
 
@@ -141,7 +141,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
 
 
 @cache_per_view
-def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
+def _after_a_loss(view: GroupView) -> list[tuple[Side, MessageArrival]]:
     """Return (participant, arrival) for each message that the network lost on the way to a participant and that arrived
     later.
     """
@@ -159,12 +159,12 @@ def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
     return out
 
 
-def _author(view: GroupView, side: Side, arrival: Arrival) -> str:
+def _author(view: GroupView, side: Side, arrival: MessageArrival) -> str:
     author = view.side_of(side.channel_id, arrival.message.sender_id)
     return author.who if author is not None else ""
 
 
-def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> bool:
+def _is_repair_without_sender(view: GroupView, side: Side, arrival: MessageArrival) -> bool:
     author = _author(view, side, arrival)
     crashed = view.group_trace.crashed.get(author)
     gone = not author or (crashed is not None and crashed <= arrival.act.operation)

@@ -21,9 +21,19 @@ from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Messa
 
 from ..view.facts import is_same_message
 from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, describe_oddity
-from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
+from .sides import Delivery, Ending, Key, MessageArrival, Origin, Side, dependencies
 
-__all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "is_same_message"]
+__all__ = [
+    "Delivery",
+    "Ending",
+    "GroupView",
+    "Key",
+    "MessageArrival",
+    "Origin",
+    "Side",
+    "dependencies",
+    "is_same_message",
+]
 
 OVERLONG = "overlong"
 """The name of an encoding of scripted messages whose varints have more bytes than necessary. A strict reader may refuse
@@ -343,7 +353,7 @@ class GroupView:
             side.named.setdefault(entry.message_id, act)
         if kind not in (Kind.CONTENT, Kind.SYNC):
             for entry in message.repair_request:  # the request may be honoured or ignored (AMB-84)
-                side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
+                side.requested.setdefault(entry.message_id, []).append(MessageArrival(act, message, packet, False))
             return
         # All copies of a message are acceptable or none is, unless the time of arrival makes a difference.
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
@@ -354,7 +364,7 @@ class GroupView:
         if why:
             self.odd_messages.add((message.channel_id, message_id))
         taken = message.sender_id != side.id and (step.answer == "effects" or not why)
-        arrival = Arrival(act, message, packet, taken)
+        arrival = MessageArrival(act, message, packet, taken)
         side.received.append(arrival)
         if taken and self.revision.syncs_are_logged:
             side.first_arrivals.setdefault(message_id, arrival)

@@ -23,7 +23,7 @@ from sds_reference import Kind
 from ....judging.view_cache import cache_per_view
 from ..view.repair_terms import SECOND_MS, RepairTerms
 from ..view.resends import CAP
-from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
+from .group_view import REPAIR_CAP, GroupView, Key, MessageArrival, Side, dependencies
 
 SWEEPS = 2
 """Number of sweeps after which due work is late. The specification does not define the period of sweeps (AMB-94)."""
@@ -75,7 +75,7 @@ def _find_omissions(view: GroupView) -> Iterator[Omission]:
                     yield from _not_repaired(view, side, key, sides)
 
 
-def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]) -> Iterator[Omission]:
+def _undelivered(view: GroupView, side: Side, arrival: MessageArrival, claims: set[str]) -> Iterator[Omission]:
     message_id, needs = arrival.message.message_id, set(dependencies(arrival.message))
     if not needs <= claims or message_id in needs:
         return
@@ -226,7 +226,7 @@ def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool
 
 
 def _not_asked(
-    view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
+    view: GroupView, side: Side, naming: MessageArrival, terms: RepairTerms, message_id: str, first: int
 ) -> Iterator[Omission]:
     """Yield an omission if a message that a participant sends after T_req does not request the missing message.
 

@@ -10,7 +10,7 @@ from sds_reference import Kind, Message
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_outcome, observe_violation
 from ..view.repair_terms import SECOND_MS
-from .group_view import Arrival, GroupView, Key, Side
+from .group_view import GroupView, Key, MessageArrival, Side
 from .omissions import SWEEPS
 from .registry import global_property, of_each_channel
 
@@ -75,14 +75,16 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                 yield observe_met(view.group_trace.acts[copy.act - 1], side.channel_id)
 
 
-def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
+def _is_proper(side: Side, asked: MessageArrival, message_id: str) -> bool:
     entries = [entry for entry in asked.message.repair_request if entry.message_id == message_id]
     fresh = asked.message.kind is Kind.SYNC or side.arrivals.get(asked.message.message_id) is asked
     named = all(entry.sender_id == side.id for entry in entries)
     return asked.taken and fresh and named and asked.act.number > side.sent[message_id].number
 
 
-def _own_answer(view: GroupView, side: Side, asked: Arrival, message_id: str) -> tuple[Act | None, Packet | None]:
+def _own_answer(
+    view: GroupView, side: Side, asked: MessageArrival, message_id: str
+) -> tuple[Act | None, Packet | None]:
     """Return (sweep by which the sender must have answered, packet of the sender's first copy since the request).
 
     Each of the two is None if there is none.
@@ -96,7 +98,9 @@ def _own_answer(view: GroupView, side: Side, asked: Arrival, message_id: str) ->
     return (None if back else late), own  # a copy of another participant may have ended the request (AMB-22)
 
 
-def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, late: Act | None) -> Packet | None:
+def _other_answer(
+    view: GroupView, side: Side, asked: MessageArrival, message_id: str, late: Act | None
+) -> Packet | None:
     """The first copy that another participant sent after ``late``, or after the request if ``late`` is None."""
     copies = _copies(view).get((side.channel_id, message_id), ())
     since = late.number if late is not None else asked.act.number

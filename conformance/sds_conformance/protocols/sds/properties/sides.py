@@ -32,7 +32,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class MessageArrival:
     """A content or sync message that arrived at a participant."""
 
     act: Act
@@ -61,11 +61,11 @@ class Side:
     """By ID of a content message that the participant sent: the step that sent it."""
     outgoing: list[tuple[Act, Message]] = field(default_factory=list)
     """The content and sync messages that the participant sent, without copies."""
-    received: list[Arrival] = field(default_factory=list)
+    received: list[MessageArrival] = field(default_factory=list)
     """The arrivals of content and sync messages, with all copies, in order."""
-    arrivals: dict[str, Arrival] = field(default_factory=dict)
+    arrivals: dict[str, MessageArrival] = field(default_factory=dict)
     """By ID of a content message: its first arrival that is ``taken``."""
-    first_arrivals: dict[str, Arrival] = field(default_factory=dict)
+    first_arrivals: dict[str, MessageArrival] = field(default_factory=dict)
     """By ID of a content or sync message: its first arrival that is ``taken``. Empty unless the revision logs both."""
     synced: set[str] = field(default_factory=set)
     """IDs of the sync messages that the participant sent."""
@@ -86,7 +86,7 @@ class Side:
     """By ID of an own message: the first step that signals its possible acknowledgement."""
     named: dict[str, Act] = field(default_factory=dict)
     """By message ID: the first step in which a causal history with this ID arrived."""
-    requested: dict[str, list[Arrival]] = field(default_factory=dict)
+    requested: dict[str, list[MessageArrival]] = field(default_factory=dict)
     """By message ID: the arrivals of messages that request it."""
     shown_states: list[tuple[Act, pb.State]] = field(default_factory=list)
     gives_up: bool = False

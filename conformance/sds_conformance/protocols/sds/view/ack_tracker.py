@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sds_harness.sds.trace import Step
 
-from .facts import AckEvent, Copy, Mention, Received, Unmentioned
+from .facts import AckEvent, Mention, Received, Resend, Unmentioned
 from .filters import Membership
 
 
@@ -18,7 +18,7 @@ class AckEvidence:
     mentions: list[Mention] = field(default_factory=list)
     unmentioned: list[Unmentioned] = field(default_factory=list)
     acks: list[AckEvent] = field(default_factory=list)
-    copies: list[Copy] = field(default_factory=list)
+    copies: list[Resend] = field(default_factory=list)
 
 
 class AckTracker:

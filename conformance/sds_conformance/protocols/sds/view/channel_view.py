@@ -20,7 +20,7 @@ from sds_reference import MAX_LAMPORT, Kind, Message
 from .ack_tracker import AckEvidence, AckTracker
 from .declared_limits import KeptEntries, limit_in_force
 from .expected_log import ExpectedLog
-from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
+from .facts import DeliveredMessage, LogItem, Observed, Received, Resend, Sent
 from .filters import FilterReader, KnownFilters, Membership, holds_nothing
 from .lamport_tracker import LamportTracker
 from .odd_messages import BEYOND_LIMITS, DROPPABLE, describe_oddity, in_another_layout
@@ -50,7 +50,7 @@ class ChannelView:
         """Own content messages, each at its first broadcast."""
         self.syncs: list[Sent] = []
         self.ephemerals: list[Sent] = []
-        self.copies: list[Copy] = []
+        self.copies: list[Resend] = []
         self.strays: list[tuple[Step, Wire]] = []
         """Other broadcasts: undecodable messages, and messages that no command, timer or request explains."""
         self.received: list[Received] = []
@@ -64,7 +64,7 @@ class ChannelView:
         """IDs of regular messages that arrived with several timestamps. The specification does not define their place
         in the log (AMB-25).
         """
-        self.delivered: list[Delivered] = []
+        self.delivered: list[DeliveredMessage] = []
         self._ack_tracker = ack_tracker = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
             ack_tracker.acks,
@@ -428,7 +428,7 @@ class ChannelView:
         if received is not None and received.delivered_silently is not None and not received.delivered:
             again = False  # the event reports a delivery that happened silently in an earlier step
         dropped = not self.kept_entries.holds(event.message_id)
-        delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again, dropped)
+        delivery = DeliveredMessage(step, event.message_id, event.content, received, unmet, waits, again, dropped)
         self.delivered.append(delivery)
         if received is None or message is None:
             return
@@ -519,7 +519,7 @@ class ChannelView:
 
     def _read_copy(self, step: Step, message: Message, original: Sent) -> None:
         message_id = original.message.message_id
-        copy = Copy(step, message, original, self._last_broadcast[message_id])
+        copy = Resend(step, message, original, self._last_broadcast[message_id])
         self.copies.append(copy)
         self.ack_evidence(message_id).copies.append(copy)
         self._last_broadcast[message_id] = step

@@ -160,7 +160,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Copy:
+class Resend:
     """A broadcast of an own message that was broadcast before."""
 
     step: Step
@@ -189,7 +189,7 @@ class Received:
     """The reason why a conforming sender would not send the message; "" if it could be sent."""
     foreign_filter: bool = False
     """The message has a bloom filter whose encoding is not that of the implementation."""
-    delivered: list[Delivered] = field(default_factory=list)
+    delivered: list[DeliveredMessage] = field(default_factory=list)
     delivered_silently: Step | None = None
     """The step after which the message is in the log, although no event reported its delivery; None if there is none.
     See ``view.silent_deliveries``.
@@ -233,7 +233,7 @@ class Received:
 
 
 @dataclass(slots=True)
-class Delivered:
+class DeliveredMessage:
     """A delivery event."""
 
     step: Step

@@ -19,7 +19,7 @@ NEVER = 1 << 60
 
 
 @dataclass(slots=True)
-class Missing:
+class MissingMessage:
     """A missing message, which a causal history named before it arrived, as the requester's side of SDS-R needs it."""
 
     message_id: str
@@ -117,7 +117,7 @@ class RepairTracker:
 
     def __init__(self, participant_id: str) -> None:
         self._participant_id = participant_id
-        self.missing: list[Missing] = []
+        self.missing: list[MissingMessage] = []
         self.asked: list[RequestedMessage] = []
         self.unrequested: list[Answer] = []
         """Broadcasts of other participants' messages that no received message had requested before."""
@@ -129,10 +129,10 @@ class RepairTracker:
         """Own content and sync messages, with or without a repair request, in order."""
         self._arrived: dict[str, Message] = {}
         self._authors: dict[str, dict[str, None]] = {}
-        self._missing: dict[str, Missing] = {}
+        self._missing: dict[str, MissingMessage] = {}
         self._asked: dict[str, RequestedMessage] = {}
 
-    def tracked(self, message_id: str) -> Missing | None:
+    def tracked(self, message_id: str) -> MissingMessage | None:
         """The record of a message that is or was missing."""
         return self._missing.get(message_id)
 
@@ -224,7 +224,7 @@ class RepairTracker:
     def _name(self, entry: HistoryEntry, received: Received) -> None:
         missing = self._missing.get(entry.message_id)
         if missing is None:
-            missing = Missing(entry.message_id, received, [], [])
+            missing = MissingMessage(entry.message_id, received, [], [])
             self._missing[entry.message_id] = missing
             self.missing.append(missing)
         missing.entries.append((received, entry))

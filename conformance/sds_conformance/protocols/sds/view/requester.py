@@ -23,7 +23,7 @@ from .channel_view import ChannelView
 from .facts import Received, Sent
 from .other_channels import arrived_elsewhere
 from .repair_terms import SECOND_MS
-from .repair_tracker import NEVER, Missing
+from .repair_tracker import NEVER, MissingMessage
 from .windows import Window
 
 
@@ -123,21 +123,21 @@ class Requester:
     # ---- missing messages ------------------------------------------------------------------------------------------
 
     @cached_property
-    def certainly_missing(self) -> list[Missing]:
+    def certainly_missing(self) -> list[MissingMessage]:
         """Messages that were certainly missing, and that a valid and accepted message revealed."""
         return [m for m in self._expected_requests if not self._has_a_namesake(m)]
 
     @cached_property
-    def namesakes(self) -> list[Missing]:
+    def namesakes(self) -> list[MissingMessage]:
         """Missing messages that were not requested yet when a message with the same ID arrived in another channel."""
         return [m for m in self._expected_requests if self._has_a_namesake(m)]
 
     @cached_property
-    def _expected_requests(self) -> list[Missing]:
+    def _expected_requests(self) -> list[MissingMessage]:
         return [] if self.gives_up else self._certain
 
     @cached_property
-    def listed_dependencies(self) -> list[Missing]:
+    def listed_dependencies(self) -> list[MissingMessage]:
         """The missing messages in the shown buffer of an implementation that may give up dependencies; else empty.
 
         Such an implementation need not list every missing message, but each listed message has a T_req that can be
@@ -146,27 +146,27 @@ class Requester:
         return [m for m in self._certain if self.shown_t_req(m) is not None] if self.gives_up else []
 
     @cached_property
-    def _certain(self) -> list[Missing]:
+    def _certain(self) -> list[MissingMessage]:
         if not self.terms.on:
             return []
         certain = (m for m in self.repair.missing if m.must_be_noticed and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
-    def _has_a_namesake(self, missing: Missing) -> bool:
+    def _has_a_namesake(self, missing: MissingMessage) -> bool:
         came, detected = self._elsewhere.get(missing.message_id, NEVER), missing.detected.step.index
         return (
             detected < came < min(self.unchanged_until(missing), self.first_request_index(missing.message_id, detected))
         )
 
     @cached_property
-    def requestable(self) -> list[Missing]:
+    def requestable(self) -> list[MissingMessage]:
         """The missing messages that content revealed and whose sender is known, so that a request can succeed
         (AMB-72).
         """
         return [m for m in self.certainly_missing if m.first.sender_id and m.detected.kind is Kind.CONTENT]
 
-    def unchanged_until(self, missing: Missing) -> int:
+    def unchanged_until(self, missing: MissingMessage) -> int:
         """Index of the first step after which a missing message may no longer be tracked; `NEVER` if there is none.
 
         In such a step, a copy of the message or another participant's request for it arrives, or the message is given
@@ -179,7 +179,7 @@ class Requester:
             until = self._unchanged_until[id(missing)] = min(touched, lost, missing.first_change)
         return until
 
-    def may_be_renewed_from(self, missing: Missing) -> int:
+    def may_be_renewed_from(self, missing: MissingMessage) -> int:
         """Index of the first step, from T_max after the detection on, that receives a message of another participant.
 
         The entry of the missing message may have been dropped before, and this message may add it again (AMB-81).
@@ -248,7 +248,7 @@ class Requester:
         """
         return next((sent for sent in self.carriers_between(step.index, NEVER) if self.is_full(sent)), None)
 
-    def shown_t_req(self, missing: Missing) -> int | None:
+    def shown_t_req(self, missing: MissingMessage) -> int | None:
         """T_req of a missing message in the first buffer that shows it, in epoch milliseconds.
 
         None if no buffer shows T_req before the message is requested, or before its entry may have changed.
@@ -260,7 +260,7 @@ class Requester:
                 return shown.due[missing.message_id]
         return None
 
-    def t_req_window(self, missing: Missing) -> Window | None:
+    def t_req_window(self, missing: MissingMessage) -> Window | None:
         """T_req of a missing message in epoch milliseconds.
 
         T_req is taken from a shown buffer, or else from the declared hash, or else it is between T_min and T_max.
@@ -297,14 +297,14 @@ class Requester:
                 return False
         return True
 
-    def request_deadline(self, missing: Missing, due: Window) -> int:
+    def request_deadline(self, missing: MissingMessage, due: Window) -> int:
         """The latest time, in epoch milliseconds, at which a due request must be sent. Later, the participant may have
         given up the request (AMB-81).
         """
         t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
 
-    def is_untracked(self, missing: Missing, sent: Sent) -> bool:
+    def is_untracked(self, missing: MissingMessage, sent: Sent) -> bool:
         """Did the last shown buffer before an own message lack the missing message?
 
         If so, another requirement judges the missing entry, and the missing request is only a consequence.
@@ -312,7 +312,7 @@ class Requester:
         states = self.shown_between(missing.detected.step.index, sent.step.index)
         return bool(states) and missing.message_id not in states[-1].due
 
-    def due_carriers(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
+    def due_carriers(self, missing: MissingMessage) -> Iterator[tuple[Sent, bool]]:
         """Yield (own message that had to request the missing message, whether it requests it), until one requests it.
 
         Messages whose repair request has the maximum length are left out: other requests may have taken all places. A
@@ -339,7 +339,7 @@ class Requester:
             if sent.step.now_ms >= due.high + self.slack_ms and (asks or sent.message.kind in seen_kinds):
                 yield sent, asks
 
-    def find_timely_request(self, missing: Missing) -> Sent | None:
+    def find_timely_request(self, missing: MissingMessage) -> Sent | None:
         """The first own message that requests a missing message in time, before the entry of the missing message may
         have changed.
 
@@ -364,7 +364,7 @@ class Requester:
         kinds = {sent.message.kind for sent, _ in carriers}
         return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.syncs) else None
 
-    def measure_offset(self, missing: Missing) -> Window | None:
+    def measure_offset(self, missing: MissingMessage) -> Window | None:
         """The time from detection to T_req in milliseconds, as the trace shows it, without the formula.
 
         The time is known exactly if a buffer shows T_req. Otherwise T_req lies between two messages of one kind: the

@@ -140,7 +140,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class PossiblyAcknowledged:
+class PossiblyAcknowledgedSpan:
     """The part of a trace in which exactly one filter possibly acknowledges an own message."""
 
     sent: Sent
@@ -241,7 +241,7 @@ def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
     )
 
 
-def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
+def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledgedSpan]:
     """Yield each own message that exactly one bloom filter held, with the steps up to the next evidence of its receipt.
 
     A message is left out if a repair request named it, because a rebroadcast may then be a response (AMB-120). It is
@@ -268,4 +268,4 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledged]:
             continue
         after = (silent.received.step for silent in evidence.unmentioned)
         silent = next((step for step in after if since.index < step.index < until), None)
-        yield PossiblyAcknowledged(sent, since, silent, until)
+        yield PossiblyAcknowledgedSpan(sent, since, silent, until)

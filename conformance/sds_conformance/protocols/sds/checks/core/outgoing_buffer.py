@@ -13,14 +13,14 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Copy, Sent
+from ...view.facts import Resend, Sent
 from ...view.repair_tracker import NEVER
 from ...view.resends import (
     CAP,
     TOLERATED_SWEEPS,
     UNDECLARED_PERIOD,
     Gap,
-    PossiblyAcknowledged,
+    PossiblyAcknowledgedSpan,
     clock_is_monotonic,
     clock_never_goes_back,
     first_evidence_index,
@@ -226,7 +226,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         yield observe_outcome(copy.step, "resent-early", met, expected, f"a copy is sent after {waited} ms")
 
 
-def _is_gap_while_possibly(possibly: PossiblyAcknowledged, gap: Gap) -> bool:
+def _is_gap_while_possibly(possibly: PossiblyAcknowledgedSpan, gap: Gap) -> bool:
     """Did the gap between two broadcasts of an own message begin and end while the message was possibly acknowledged,
     before a message arrived that does not mention the own message?
     """
@@ -264,7 +264,7 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             yield observe_violation(tick, "never-resent", expected, seen, "AMB-66")
 
 
-def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledged, period: int) -> Step | None:
+def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledgedSpan, period: int) -> Step | None:
     """The tick by which the message should have been resent; None if it was resent, or if its resend is not overdue."""
     since = possibly.since
     copies = view.ack_evidence(possibly.sent.message.message_id).copies
@@ -344,7 +344,9 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         yield observe_outcome(copies[0].step, "wrong-order", met, expected, seen)
 
 
-def _was_possibly_acknowledged(view: ChannelView, copy: Copy, possibly: PossiblyAcknowledged | None) -> bool | None:
+def _was_possibly_acknowledged(
+    view: ChannelView, copy: Resend, possibly: PossiblyAcknowledgedSpan | None
+) -> bool | None:
     """Was the resent message possibly acknowledged (True) or unacknowledged (False)? None if unknown, or if neither."""
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True

@@ -19,7 +19,7 @@ from ...register import check, table
 from ...view.channel_view import ChannelView
 from ...view.deafness import nothing_is_pending_after
 from ...view.dependencies import depends_on, other_dependent_was_delivered, waiting_dependencies
-from ...view.facts import Delivered, Received
+from ...view.facts import DeliveredMessage, Received
 from ...view.histories import ids_barred_from_log, own_ids_of_other_channels, sync_ids
 from ...view.lateness import may_be_delivered_late
 from ...view.losses import find_given_up_too_early, find_possibly_lost, first_missed_ms, longest_wait, may_be_given_up
@@ -89,7 +89,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             )
 
 
-def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
+def _is_empty_entry(view: ChannelView, delivery: DeliveredMessage) -> bool:
     """Did a scripted peer name the empty ID as a dependency, although no message has it?
 
     Such a dependency is never met (AMB-46)."""
@@ -99,7 +99,7 @@ def _is_empty_entry(view: ChannelView, delivery: Delivered) -> bool:
     return scripted and "" not in view.arrivals and "" not in sync_ids(view)
 
 
-def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
+def _known_elsewhere(view: ChannelView, delivery: DeliveredMessage) -> set[str]:
     """The unmet dependencies of a delivered message that arrived in another channel: SDS-RECV-06 judges them."""
     elsewhere = met_elsewhere(view)
     return {
@@ -109,7 +109,7 @@ def _known_elsewhere(view: ChannelView, delivery: Delivered) -> set[str]:
     }
 
 
-def _find_given_up(view: ChannelView, delivery: Delivered) -> set[str]:
+def _find_given_up(view: ChannelView, delivery: DeliveredMessage) -> set[str]:
     """The dependencies that were unmet at a delivery and may have been given up, alone or together with the message."""
     itself = find_possibly_lost(view, [delivery.message_id], delivery.step)
     return set(delivery.unmet) if itself else find_possibly_lost(view, delivery.unmet, delivery.step)
@@ -125,7 +125,7 @@ def _describe_unmet(view: ChannelView, message_id: str, until: Step) -> str:
 
 
 @cache_per_view
-def _deliveries_with_unmet(view: ChannelView) -> list[tuple[Delivered, frozenset[str]]]:
+def _deliveries_with_unmet(view: ChannelView) -> list[tuple[DeliveredMessage, frozenset[str]]]:
     """Deliveries of content, each with its unmet dependencies that are not delivered in the same step.
 
     Other requirements judge the order within a step, and messages that are delivered again.
@@ -178,7 +178,7 @@ def _broadcast_bytes(view: ChannelView) -> set[bytes]:
     return {wire.raw for step in view.trace.steps for wire in step.broadcasts}
 
 
-def _is_of_unjoined_channel(view: ChannelView, delivery: Delivered) -> bool:
+def _is_of_unjoined_channel(view: ChannelView, delivery: DeliveredMessage) -> bool:
     """Does a delivered message belong to a channel that the participant has not joined?"""
     message = delivery.step.arrived
     return (

@@ -17,7 +17,7 @@ from ...view.facts import Sent
 from ...view.histories import ids_barred_from_log
 from ...view.other_channels import named_elsewhere
 from ...view.refusals import arrived_in_order
-from ...view.repair_tracker import Missing
+from ...view.repair_tracker import MissingMessage
 from ...view.requester import requester
 from ...view.responder import answers_and_originals
 from ..core.history import judge_hint
@@ -173,7 +173,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield observe_violation(sent.step, "missing-author-in-request", expected, "no sender", soft)
 
 
-def _is_first_entry(view: ChannelView, missing: Missing, sent: Sent) -> bool:
+def _is_first_entry(view: ChannelView, missing: MissingMessage, sent: Sent) -> bool:
     """Must the request name the sender, because a causal history of content has named the sender before?
 
     After an own request or another participant's request, or after T_max, another entry for the missing message may

@@ -18,7 +18,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.repair_tracker import NEVER, Missing
+from ...view.repair_tracker import NEVER, MissingMessage
 from ...view.requester import Requester, ShownRequests, requester
 from ...view.windows import Window
 from .requests import judge_requested_in_time
@@ -74,12 +74,12 @@ def _logged_at(side: Requester, message_id: str) -> int | None:
     return min((r.delivered[0].step.index if r.unmet else r.step.index for r in arrivals), default=None)
 
 
-def _still_shown(side: Requester, missing: Missing, shown: ShownRequests, old: int | None) -> bool:
+def _still_shown(side: Requester, missing: MissingMessage, shown: ShownRequests, old: int | None) -> bool:
     due = shown.due.get(missing.message_id)
     return due is not None and (side.in_log(missing.message_id, shown.step) or due == old)
 
 
-def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
+def _is_leftover(side: Requester, missing: MissingMessage, sent: Sent) -> bool:
     """Does a request for a message that has arrived belong to the entry from before the arrival?
 
     If the message is in the log, requests that were due at its arrival do not count: SDS-R-SEND-07 judges them.
@@ -96,7 +96,7 @@ def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
 # ---- missing messages that causal histories name ---------------------------------------------------------------------
 
 
-def _judge_added(view: ChannelView, missing: Missing, code: str) -> Iterator[Observation]:
+def _judge_added(view: ChannelView, missing: MissingMessage, code: str) -> Iterator[Observation]:
     """Judge whether a missing message is in the next shown buffer, or is requested if no buffer is shown."""
     side, detected = requester(view), missing.detected.step
     if not side.shown:
@@ -182,7 +182,7 @@ def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
 # ---- requests of other participants ----------------------------------------------------------------------------------
 
 
-def _find_overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received]]:
+def _find_overheard(side: Requester, *kinds: str) -> Iterator[tuple[MissingMessage, Received]]:
     """Yield (missing message, message of another participant that requests it) for requests of certain kinds.
 
     ``kinds`` are results of `_classify_request`.
@@ -200,7 +200,7 @@ def _must_be_honoured(received: Received) -> bool:
     return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.oddity and not received.foreign_filter
 
 
-def _classify_request(missing: Missing, received: Received) -> str:
+def _classify_request(missing: MissingMessage, received: Received) -> str:
     """The kind of another participant's request.
 
     "among others": not the first entry of the request, or without a sender; "known": in a duplicate; "blocked": in
@@ -219,7 +219,7 @@ def _next_received_index(side: Requester, step: Step) -> int:
     return received.step.index if received is not None else NEVER
 
 
-def _judge_dropped(view: ChannelView, missing: Missing, received: Received, code: str) -> Iterator[Observation]:
+def _judge_dropped(view: ChannelView, missing: MissingMessage, received: Received, code: str) -> Iterator[Observation]:
     """Judge whether another participant's request removes the entry of a missing message.
 
     An entry that was added again is recognised by its T_req. Ignoring a request in a duplicate is only a warning
@@ -295,14 +295,14 @@ def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
 # ---- entries that are added again ------------------------------------------------------------------------------------
 
 
-def _is_needed(missing: Missing, index: int) -> bool:
+def _is_needed(missing: MissingMessage, index: int) -> bool:
     """Does a content message wait for the missing message at this step?"""
     return any(
         r.acceptable and r.step.index < index and all(d.step.index > index for d in r.delivered) for r in missing.named
     )
 
 
-def _find_readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
+def _find_readded(side: Requester) -> Iterator[tuple[MissingMessage, int, Received]]:
     """Yield (missing message, index of the step with a request, next received message).
 
     Another participant's request removes the entry of the missing message, and an own request may remove it. The next

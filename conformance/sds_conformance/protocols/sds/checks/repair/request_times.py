@@ -22,7 +22,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.repair_tracker import NEVER, Missing
+from ...view.repair_tracker import NEVER, MissingMessage
 from ...view.requester import Requester, requester, requesters_of_channel
 from ...view.windows import Window
 from .times import classify_wrong_time
@@ -113,7 +113,7 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             break
 
 
-def _formula_window(side: Requester, missing: Missing) -> Window | None:
+def _formula_window(side: Requester, missing: MissingMessage) -> Window | None:
     terms = side.terms
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
@@ -135,7 +135,7 @@ def _format_span(window: Window) -> str:
     return f"{window.low} ms" if window.exact else f"between {window.low} and {window.high} ms"
 
 
-def _revealing_step(view: ChannelView, side: Requester, missing: Missing) -> Step:
+def _revealing_step(view: ChannelView, side: Requester, missing: MissingMessage) -> Step:
     """The step that revealed the T_req of a missing message: a state that shows it, or the first request."""
     detected = missing.detected.step
     asked = side.first_request_index(missing.message_id, detected.index)
@@ -155,7 +155,7 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
     With ``near``, only instances that detected the message as missing within ``_NEAR_MS`` of each other are compared;
     without ``near``, only the other instances.
     """
-    first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
+    first: dict[tuple[object, ...], tuple[Requester, MissingMessage, Window]] = {}
     for key, side, missing in _repeatedly_missing(view):
         seen = side.measure_offset(missing)
         if seen is not None:
@@ -175,7 +175,7 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
 
 
 @cache_per_view
-def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, Missing]]:
+def _repeatedly_missing(view: ChannelView) -> list[tuple[tuple[object, ...], Requester, MissingMessage]]:
     """Return (key, requester, missing message) for each key that occurs at least twice.
 
     The key is (participant ID, T_min, T_max, message ID).
@@ -296,7 +296,7 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     side, terms = requester(view), view.terms
     if terms.bounds is None:
         return
-    groups: dict[int, dict[str, tuple[Missing, Window | None]]] = {}
+    groups: dict[int, dict[str, tuple[MissingMessage, Window | None]]] = {}
     for missing in side.certainly_missing:
         group = groups.setdefault(missing.detected.step.index, {})
         group[missing.message_id] = missing, side.measure_offset(missing)
@@ -314,7 +314,7 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
 
 
 def _least_distinct_before(
-    side: Requester, full: Sent, group: list[tuple[Missing, Window | None]], times: _TimeSample
+    side: Requester, full: Sent, group: list[tuple[MissingMessage, Window | None]], times: _TimeSample
 ) -> int | None:
     """The minimum number of different times up to a repair request of maximum length.
 

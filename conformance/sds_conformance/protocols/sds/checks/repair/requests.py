@@ -19,7 +19,7 @@ from ...view.channel_view import ChannelView
 from ...view.losses import find_possibly_lost
 from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.repair_tracker import NEVER, Missing
+from ...view.repair_tracker import NEVER, MissingMessage
 from ...view.requester import Requester, requester
 from ...view.windows import Window
 
@@ -77,7 +77,7 @@ def _judge_requested(side: Requester, code: str) -> Iterator[Observation]:
         yield from judge_requested_in_time(side, missing, code)
 
 
-def judge_requested_in_time(side: Requester, missing: Missing, code: str) -> Iterator[Observation]:
+def judge_requested_in_time(side: Requester, missing: MissingMessage, code: str) -> Iterator[Observation]:
     """Judge whether a content or sync message requests a missing message in time.
 
     Messages count until the outgoing repair request buffer may have changed the entry of the missing message.
@@ -228,7 +228,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
 # ---- R-SEND ----------------------------------------------------------------------------------------------------------
 
 
-def _exact_t_req(side: Requester, missing: Missing) -> Window | None:
+def _exact_t_req(side: Requester, missing: MissingMessage) -> Window | None:
     due = side.t_req_window(missing)
     return due if due is not None and due.exact else None
 

@@ -17,7 +17,7 @@ from .....judging.judgement import Observation, observe_outcome
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import TIMED
-from ...view.repair_tracker import Missing, RequestedMessage
+from ...view.repair_tracker import MissingMessage, RequestedMessage
 from ...view.resends import clock_is_monotonic
 
 FEWEST = 10
@@ -106,7 +106,7 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
     The participants receive each other's requests. A participant that receives a request for the message must not send
     its own.
     """
-    gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
+    gaps: dict[str, list[tuple[ChannelView, MissingMessage]]] = {}
     for other in _views_of_channel(view):
         for missing in other.repair.missing:
             if missing.must_be_noticed:
