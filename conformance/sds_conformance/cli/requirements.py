@@ -136,7 +136,7 @@ def _strip_code(word: str, everything: Sequence[LookupEntry]) -> str:
     if not slash or not isinstance(about, Requirement | GlobalProperty):
         return word
     if code.lower() not in about.codes:
-        hint = f"its codes are {', '.join(about.codes)}" if about.codes else "it has no codes"
+        hint = f"the codes of {about.id} are {', '.join(about.codes)}" if about.codes else f"{about.id} has no codes"
         raise click.UsageError(f"{about.id} has no code {code!r}: {hint}.{did_you_mean(code.lower(), about.codes)}")
     return about.id
 

@@ -11,7 +11,7 @@ enum { VARINT = 0, FIXED64 = 1, SIZED = 2, FIXED32 = 5 }; /* Wire types of proto
 
 /* ---- The wire: protobuf by hand -------------------------------------------------------------------------------- */
 
-/* Appends to bytes that have enough room. */
+/* Appends a varint to a buffer in which the caller has reserved enough bytes. */
 static void add_varint(kit_text *wire, uint64_t number) {
     char *to = (char *)wire->at;
     for (; number > 0x7f; number >>= 7) to[wire->size++] = (char)(number | 0x80);

@@ -221,7 +221,9 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
 
 
 def _count_of(corpus: Corpus, shard: int) -> Count:
-    """Count a committed shard. Raises CorpusError if it does not contain the right schedules."""
+    """Count the schedules, steps and rows of a complete shard. Raises CorpusError if it does not have exactly its
+    schedules.
+    """
     with side_of(corpus.place, shard) as side:
         table = side.read(["schedule", "steps", "rows"])
     if table["schedule"].to_pylist() != list(corpus.manifest.range_of(shard)):

@@ -137,7 +137,8 @@ def show_certificate(file: Path, page_file: Path | None) -> None:
     out = console()
     show(out, read)
     if other:
-        text = f"{'; '.join(other)}. This version of the suite computed the level again, from the certified verdicts"
+        again = "computed the level of conformance again, from the certified verdicts"
+        text = f"{'; '.join(other)}. This version of the suite {again}"
         print_labelled(out, "Warning", Text(printable(text, 600), "yellow"))
 
 

@@ -459,7 +459,7 @@ class _RepairsOfSomeShapes(Repair):
     @fault(
         Repair.on_receive,
         "R-RECV-13",
-        "ignores the repair requests of sync messages whose causal history has own messages",
+        "ignores the repair requests of a sync message whose causal history names a message of the participant",
     )
     def answers_no_syncs_that_acknowledge(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         own = (self.cache.get(entry.message_id) for entry in message.causal_history)

@@ -218,7 +218,7 @@ class SyncIdsFromTimestamps(Channel):
         return super().new_message_id(lamport, content) if content else f"sync-{self.participant_id}-{lamport}"
 
 
-# ---- The sweeps and the design ---------------------------------------------------------------------------------------
+# ---- Periodic sweeps, and other rules of the proposal ----------------------------------------------------------------
 
 
 @mutant("FORUM-31", "never marks dependencies as lost, although a period is configured")

@@ -13,8 +13,8 @@ from .channel_view import ChannelView
 
 @cache_per_view
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that only causal histories of other channels name: the index of the step that received the first of
-    these histories.
+    """For each message that only causal histories of other channels name: its ID, and the index of the step that
+    received the first of these histories.
     """
     named = {e.message_id: step.index for step, message in _received_elsewhere(view) for e in message.causal_history}
     return {i: index for i, index in named.items() if i not in _named_here(view)}
@@ -22,8 +22,8 @@ def named_elsewhere(view: ChannelView) -> dict[str, int]:
 
 @cache_per_view
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
-    """By message ID that only repair requests of other channels name: the index of the step that received the first of
-    these requests.
+    """For each message that only repair requests of other channels name: its ID, and the index of the step that
+    received the first of these requests.
     """
     return {i: index for i, index in requested_elsewhere(view).items() if i not in _named_here(view)}
 

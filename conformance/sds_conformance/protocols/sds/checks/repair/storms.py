@@ -23,7 +23,8 @@ from ...view.resends import clock_is_monotonic
 FEWEST = 10
 """Minimum number of participants. If there are fewer, all of them may send at the same time by chance."""
 NO_BACKOFF = 0.0625
-"""Maximum share of holders with a T_resp of zero: the share for a T_max of 120 units, such as seconds (AMB-115)."""
+"""Maximum share of the participants that may respond without a backoff. The more units of time T_max has, the fewer
+participants have no backoff by chance; this share is for 120 units, such as the seconds of two minutes (AMB-115)."""
 
 
 def _views_of_channel(view: ChannelView) -> list[ChannelView]:
