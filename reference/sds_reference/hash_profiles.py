@@ -1,7 +1,7 @@
 """Hash profiles: the ``hash()`` of sections "Determine T_req", "Determine T_resp" and "Determine response group".
 
 The specification does not say which function it is (AMB-01), nor how two strings become one argument (AMB-02). Each
-profile computes the same hashes as the published implementation after which it is named. Both implementations
+profile computes the hashes of a published implementation, which its description names. All of these implementations
 concatenate the strings.
 """
 

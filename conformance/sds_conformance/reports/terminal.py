@@ -371,7 +371,11 @@ def _show_worst(console: Console, report: Report, row: Row, *, whole: bool) -> N
 
 
 def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
-    """Yield the findings of a requirement that fails because of a root cause; ``whole`` as in `_show_cause`."""
+    """Yield lines about a requirement that a root cause explains.
+
+    They say whether the result is flaky, and then why the failure is known, or what its worst finding saw. With
+    ``whole``, they also say what was expected.
+    """
     if (again := again_of(row)) is not None and again.flaky:
         yield Text(again.sentence, "yellow")
     known, finding = report.known_failures(row["id"]), worst(row)

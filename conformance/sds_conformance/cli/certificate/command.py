@@ -64,8 +64,9 @@ _HTML = click.option(
 def certificate_command() -> None:
     """Write, show or verify a certificate.
 
-    A certificate records the implementation, the suite, all verdicts and the level: Core, Core + SDS-R, strict. The
-    certificate of an implementation that does not conform has no level.
+    A certificate records the implementation, the suite, all verdicts and the level. The levels of SDS are Core and
+    Core + SDS-R, with the addition "strict" if there is no warning. The certificate of an implementation that does
+    not conform has no level.
     """
 
 

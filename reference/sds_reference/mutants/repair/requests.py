@@ -142,7 +142,10 @@ class EmptyRequest(Channel):
         return replace(asking, repair_request=(HistoryEntry(""),))
 
 
-@mutant("R-SEND-07", "composes its request when the first entry is due, not when it sends")
+@mutant(
+    "R-SEND-07",
+    "also requests messages that were due before the last message arrived, even if that message repaired them",
+)
 class StaleRequest(Repair):
     _prepared: tuple[HistoryEntry, ...] = ()
 
