@@ -26,6 +26,8 @@ and is far from 0."""
 NEEDS = "needs the capability "
 """Begins the reason of a ScheduleStoppedError; the name of the missing capability follows. Other code reads the name
 from the reason."""
+NOT_OPENED = "opening "
+"""Begins the reason of a ScheduleStoppedError if a participant was refused."""
 
 
 class ScheduleStoppedError(Exception):

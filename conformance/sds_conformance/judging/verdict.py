@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -9,7 +10,7 @@ from typing import Any
 
 from sds_harness.declaration import Declaration, printable
 from sds_harness.environment import PLAIN
-from sds_harness.stage import NEEDS
+from sds_harness.stage import NEEDS, NOT_OPENED
 from sds_harness.trace import Trace
 
 from .catalogue import Requirement
@@ -181,6 +182,10 @@ class Judge:
         }
         self._errors: dict[str, str] = {}
         self._obstacles: dict[str, list[str]] = {}
+        self._attempts: Counter[str] = Counter()
+        """By requirement: the number of selected runs that should exercise it."""
+        self._unopened: Counter[str] = Counter()
+        """By requirement: the number of these runs that ended because the implementation refused a participant."""
         self._lacking: dict[str, set[str]] = {}
         self._observed: dict[str, dict[str, int]] = {}
         self._declared: Declaration | None = None
@@ -213,6 +218,8 @@ class Judge:
             if met.exercised:
                 self._observed.setdefault(requirement_id, {})[summary.run] = met.exercised
         for requirement_id in run.scenario.exercises if run is not None else ():
+            self._attempts[requirement_id] += 1
+            self._unopened[requirement_id] += summary.stopped.startswith(NOT_OPENED)
             if requirement_id not in self._verdicts or requirement_id not in summary.counted:
                 continue
             if requirement_id not in summary.results or not summary.results[requirement_id].exercised:
@@ -238,6 +245,7 @@ class Judge:
     def record_unplayed(self, run: Run, why: str) -> None:
         """Record why a run was not played."""
         for requirement_id in run.scenario.exercises:
+            self._attempts[requirement_id] += 1
             self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")
 
     @property
@@ -305,6 +313,11 @@ class Judge:
         excuse = self._rules.excuse(requirement_id, self._declared) if self._declared is not None else ""
         if excuse:
             return Verdict.SKIPPED, excuse
+        attempts = self._attempts[requirement_id]
+        if self._attempts and not attempts:
+            return Verdict.INCONCLUSIVE, "not played: no scenario for it was selected"
+        if obstacles and self._unopened[requirement_id] == attempts:
+            return Verdict.INCONCLUSIVE, obstacles[0]
         lacking = self._lacking.get(requirement_id, set())
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:

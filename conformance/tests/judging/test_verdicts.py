@@ -126,6 +126,12 @@ def broken(kind: FaultKind) -> Trace:
             "one: send was refused: too long",
         ),
         (
+            (stopped("opening participant 'alice' was refused: no", observe=False),),
+            (),
+            Verdict.INCONCLUSIVE,
+            "one: opening participant 'alice' was refused: no",
+        ),
+        (
             (broken(FaultKind.HANG),),
             (),
             Verdict.INCONCLUSIVE,
@@ -146,6 +152,27 @@ def test_a_requirement_that_was_not_exercised_has_the_reason(
     found = judge(yielding(), traces=traces, played=played, needs=needs)
     assert (found.verdict, found.reason) == (verdict, reason)
     assert (found.exercised, found.traces) == (0, 0)
+
+
+def test_a_requirement_without_a_selected_scenario_lacks_no_capability() -> None:
+    ids = ["SDS-RECV-05", "SDS-SYNC-01"]
+    for observe in (True, False):
+        judging = Judge(RULES, ids)
+        judging.add(trace(observe=observe), Run(scenario("one", lambda stage: None, "SDS-RECV-05")))
+        other = judging.verdicts()[1]
+        assert (other.verdict, other.reason) == (
+            Verdict.INCONCLUSIVE,
+            "not played: no scenario for it was selected",
+        )
+
+
+def test_a_participant_that_is_refused_everywhere_lacks_no_capability() -> None:
+    """Of the checks of SDS-MSG-05, one needs a capability that is not declared."""
+    judging = Judge(RULES, ["SDS-MSG-05"])
+    refused = stopped("opening participant 'alice' was refused: no", observe=False)
+    judging.add(refused, Run(scenario("one", lambda stage: None, "SDS-MSG-05")))
+    (found,) = judging.verdicts()
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, f"one: {refused.stopped}")
 
 
 @pytest.mark.parametrize(

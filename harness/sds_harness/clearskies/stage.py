@@ -16,7 +16,7 @@ from .. import stage
 from ..environment import PLAIN, Environment
 from ..identifiers import in_body
 from ..session import Session
-from ..stage import ScheduleStoppedError, start_of
+from ..stage import NOT_OPENED, ScheduleStoppedError, start_of
 from .actor import Actor
 from .clubs import LEVEL_TO_PB, READ_ONLY, READ_WRITE, keys_of, profile_called
 from .environments import NOTHING_UNUSUAL, ClearSkiesEnvironment
@@ -119,7 +119,7 @@ class Stage(stage.Stage[Step]):
         request = pb.Request(open=command)
         step = self.step(party.name, request)
         if step.reply is None or step.answer != "opened":
-            raise ScheduleStoppedError(f"opening peer {party.name!r} was refused: {step.refusal}")
+            raise ScheduleStoppedError(f"{NOT_OPENED}peer {party.name!r} was refused: {step.refusal}")
         party.handle, party.opened_ms = step.reply.opened.handle, step.now_ms
         party.in_force.CopyFrom(step.reply.opened.configuration)
         self.add_handle(party.name, party.handle)

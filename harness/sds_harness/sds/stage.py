@@ -20,7 +20,7 @@ from sds_reference.testee.dialect import Dialect
 from .. import stage
 from ..environment import PLAIN, Environment
 from ..session import Session
-from ..stage import COUNTING_START_MS, ScheduleStoppedError, start_of
+from ..stage import COUNTING_START_MS, NOT_OPENED, ScheduleStoppedError, start_of
 from ..trace import Party
 from .actor import FILTER_MAKER, Actor, is_filter_maker, refusal
 from .environments import SdsEnvironment
@@ -105,7 +105,7 @@ class Stage(stage.Stage[Step]):
         key = f"{name} ({instance})" if instance else name
         step = self.step(key, request)
         if step.reply is None or step.answer != "opened":
-            raise ScheduleStoppedError(f"opening participant {name!r} was {refusal(step)}")
+            raise ScheduleStoppedError(f"{NOT_OPENED}participant {name!r} was {refusal(step)}")
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
         named = (channels or (UNNAMED_CHANNEL,)) + first
