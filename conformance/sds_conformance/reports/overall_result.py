@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -71,7 +70,9 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallRes
     short = format_count(counts["fail"], "failure")
     if found := [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]:
         short = format_count(len(found), "root cause")
-        what = [short, failed, format_count(sum(cause["violations"] for cause in found), "violation")]
+        # Count the violations of all failed requirements, not only those of the root causes.
+        violations = sum(sum(kind["scenarios"].values()) for row in failing for kind in row["kinds"])
+        what = [short, failed, format_count(violations, "violation")]
     if known:
         what.append("all of them known" if known == len(failing) else f"{known} of them known")
     what += [format_count(len(broken), "breakdown")] if (broken := report.hard_breakdowns) else []
@@ -82,7 +83,7 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallRes
 
 
 def _result_without_faults(report: Report, counts: Counter[str]) -> OverallResult:
-    rows = list(applicable_requirements(report))
+    rows = applicable_requirements(report)
     judged = sum(row["exercised"] > 0 for row in rows)
     warnings = f", {format_count(counts['warn'], 'warning')}" if counts["warn"] else ""
     of = f"{judged} of {format_count(len(rows), 'requirement')}"
@@ -115,10 +116,13 @@ def unsupported_part(report: Report) -> str:
     return report.protocol.unsupported_profile(report.declaration, report.data["revision"])
 
 
-def applicable_requirements(report: Report) -> Iterator[Row]:
-    """Return the requirements that apply to the implementation."""
+def applicable_requirements(report: Report) -> list[Row]:
+    """Return the requirements that apply to the implementation, as certificates count them: those of the profiles that
+    it supports. If there are none, return the exercised requirements.
+    """
     without = unsupported_part(report)
-    return (row for row in report.requirements() if row["exercised"] or _part_of(report, row) != without)
+    found = [row for row in report.requirements() if _part_of(report, row) != without]
+    return found or [row for row in report.requirements() if row["exercised"]]
 
 
 def _parts(report: Report) -> list[str]:

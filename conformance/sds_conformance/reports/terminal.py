@@ -124,12 +124,14 @@ def _facts(report: Report) -> list[tuple[str, Text]]:
             "All failures are" if known == len(failing) else f"{known} of {format_count(len(failing), 'failure')}"
         )
         out.append(("Baseline", Text(f"{how_many} known: {printable(data['baseline']['file'], 200)}", no_wrap=True)))
-    rows = list(applicable_requirements(report))
+    rows = applicable_requirements(report)
+    applicable = {row["id"] for row in rows}
     judged = sum(row["exercised"] > 0 for row in rows)
     part = unsupported_part(report)
     without = f", without {report.protocol.parts.get(part, part)}" if part else ""
     out.append(("Exercised", Text(f"{judged} of {format_count(len(rows), 'requirement')}{without}")))
-    reasons = report.group_unjudged("inconclusive", "skipped", "error")
+    unjudged = report.group_unjudged("inconclusive", "skipped", "error").items()
+    reasons = {why: here for why, ids in unjudged if (here := [name for name in ids if name in applicable])}
     most = MOST_REASONS if compute_overall_result(report).tone is not Tone.BAD else 0  # Leave room for root causes.
     for (verdict, reason), ids in sorted(reasons.items(), key=lambda one: -len(one[1]))[:most]:
         more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""

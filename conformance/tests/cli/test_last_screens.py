@@ -71,6 +71,17 @@ def test_a_conforming_implementation(conforming: Path, snapshot: SnapshotAsserti
     assert steady(text, OUT=conforming) == snapshot
 
 
+def test_counts_of_exercised_requirements_agree() -> None:
+    """Without SDS-R, neither line counts its requirements: those not exercised are the rest of the applicable ones."""
+    text = screen("run", *FEW, "--", *reference_command("--without", "sds-r"))
+    found = re.search(r"Exercised (\d+) of (\d+) requirements, without SDS-R", text)
+    assert found is not None
+    judged, applicable = map(int, found.groups())
+    others = [int(count) for count in re.findall(r"not SDS-\S+ and (\d+) more:", text)]
+    assert "other reason" not in text
+    assert judged + sum(others) + len(others) == applicable
+
+
 @pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.exhaustive)])
 def test_waku_sds(tmp_path: Path, columns: int, snapshot: SnapshotAssertion) -> None:
     text = screen("run", *FEW, "--report", tmp_path, "--", *waku_command(), columns=columns, code=1)
