@@ -20,7 +20,7 @@ class FaultKind(Enum):
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
         "slow.",
     )
-    CRASH = "crash", "The last lines of stderr are above. Does the library crash on this input by itself?"
+    CRASH = "crash", "Does the library crash on this input by itself?"
     EXIT = "exit", "The process must answer every request and end only when its stdin ends."
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = (

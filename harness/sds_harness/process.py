@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -28,6 +29,11 @@ from .start_failures import why_ended_at_once, why_not_started
 _STDERR_BYTES = 64 * 1024
 _STDERR_LINES = 12
 _FIRST_WORDS = 4
+_FAILURE = re.compile(
+    r"panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |SIG[A-Z]+: "
+    r"|.*: [Aa]ssertion .* failed|==\d+==ERROR: "
+)
+"""Matches the first line of a trace that begins with the message: of Go, Rust, Java, assert in C, and sanitizers."""
 _LOOK_EVERY_S = 0.05
 _LAST_WORDS_S = 2.0
 _MEMORY_EVERY_S = 0.25
@@ -172,8 +178,18 @@ class TesteeProcess:
         return status
 
     def stderr_lines(self) -> tuple[str, ...]:
-        """The last lines of stderr, without control characters."""
-        return tuple(self._lines(b"".join(self._stderr))[-_STDERR_LINES:])
+        """The last lines of stderr, without control characters.
+
+        Go, Rust, Java and C print the message of a failure before its trace. If the trace is long, the lines after the
+        message are kept as well, and a line with the number of omitted lines stands between them and the last lines.
+        """
+        lines = self._lines(b"".join(self._stderr))
+        first = next((place for place in reversed(range(len(lines))) if _FAILURE.match(lines[place])), len(lines))
+        more = len(lines) - first - _STDERR_LINES + 1
+        if more <= 1:
+            return tuple(lines[-_STDERR_LINES:])
+        head = first + _STDERR_LINES - _FIRST_WORDS - 1
+        return (*lines[first:head], f"... {more} more lines", *lines[head + more :])
 
     def new_stderr_lines(self) -> tuple[str, ...]:
         """The lines written to stderr since the last call. If there are too many, a line with the number of omitted

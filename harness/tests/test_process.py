@@ -98,6 +98,28 @@ def test_the_last_lines_of_stderr_are_kept_in_full_order_without_empty_ones() ->
     assert child.stderr_lines() == tuple(f"line {n}" for n in range(28, 40))
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "panic: history of 64",
+        "fatal error: all goroutines are asleep - deadlock!",
+        "thread 'main' panicked at src/main.rs:7:5:",
+        "thread 'main' (4711) panicked at src/main.rs:7:5:",
+        'Exception in thread "main" java.lang.IllegalStateException: history of 64',
+        "adapter: adapter.c:7: on_receive: Assertion `size < 64' failed.",
+    ],
+)
+def test_the_message_before_a_long_trace_is_kept(message: str) -> None:
+    trace = [message, *(f"frame {n}" for n in range(40))]
+    child = python(f"import sys; [print(line, file=sys.stderr) for line in ['starts', *{trace!r}]]")
+    child.wait_for_exit(10)
+    child.close(1)
+    kept = child.stderr_lines()
+    assert kept[:2] == (message, "frame 0")
+    assert kept[-5:] == ("... 30 more lines", *(f"frame {n}" for n in range(36, 40)))
+    assert len(kept) == 12
+
+
 def test_what_is_written_to_stderr_belongs_to_the_answer_that_follows() -> None:
     program = "import sys\nfor line in sys.stdin: sys.stderr.write(line.replace(' ', chr(10))); print(flush=True)"
     child = python(program)
