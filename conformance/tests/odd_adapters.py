@@ -43,6 +43,20 @@ def slow(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @adapter
+def refuses_participants(request: pb.Request, reply: pb.Reply) -> None:
+    """Refuses every participant."""
+    if request.HasField("open"):
+        reply.rejected.reason = "I do not like it"
+
+
+@adapter
+def broadcasts_nothing(request: pb.Request, reply: pb.Reply) -> None:
+    """Answers Send without effects."""
+    if request.HasField("send"):
+        reply.effects.Clear()
+
+
+@adapter
 def hangs_at_start(request: pb.Request, reply: pb.Reply) -> None:
     """hangs-at-start FILE: writes its process number to FILE and never answers."""
     Path(sys.argv[2]).write_text(f"{os.getpid()}\n")

@@ -7,14 +7,16 @@ import sys
 import click
 from rich.text import Text
 
+from sds_harness.declaration import printable
 from sds_harness.faults import TesteeError
+from sds_harness.stage import NEEDS, NOT_OPENED
 
 from ..judging.exits import Exit
 from ..judging.plan import plan
 from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner
 from ..presentation.last_screen import command_lines
-from ..presentation.story import print_hanging, show_breakdown, show_doubts, show_implementation
+from ..presentation.story import print_hanging, print_labelled, show_breakdown, show_doubts, show_implementation
 from .options import CURRENT, REVISION, DrivenImplementation, add_driving_options, console, protocol_or_default
 from .transcript_option import add_transcript_option
 from .validate_option import Validation
@@ -28,6 +30,12 @@ Examples:
   sds-conformance smoke --framing binary -- ./my-adapter
   sds-conformance smoke --grpc unix:/tmp/sds.sock
 """
+
+_HINT_OPEN = (
+    "Open must accept every configuration, except values of SDS-R that make no sense: ignore settings that the "
+    "implementation does not have."
+)
+_HINT = "`sds-conformance docs adapter` lists the effects of each command."
 
 
 @click.command("smoke", epilog=_EPILOG)
@@ -86,6 +94,13 @@ def smoke_command(driven: DrivenImplementation, validate: bool, revision: str) -
         show_breakdown(out, broken)
     valid = validation is None or validation.show(out)
     if runner.breakdowns or not valid:
+        sys.exit(Exit.NON_CONFORMANT)
+    if failed := [trace for trace in traces if trace.stopped and not trace.stopped.startswith(NEEDS)]:
+        out.print(
+            Text(f"The adapter answers, but it does not work yet: {printable(failed[0].stopped, 300)}.", "bold red")
+        )
+        hint = _HINT_OPEN if failed[0].stopped.startswith(NOT_OPENED) else _HINT
+        print_labelled(out, "Hint", Text(hint))
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     asked = ["--revision", revision] if revision != CURRENT else []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from run_helpers import REPOSITORY, reference_command
+from run_helpers import REPOSITORY, odd_adapter, reference_command
 from suite_terminal import controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -72,3 +72,17 @@ def test_what_is_allowed_is_valid(adapter: list[str]) -> None:
     assert result.exit_code == 0
     assert "requests and as many replies, match the schemas." in words(result.stdout)
     assert "INVALID" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "hint"),
+    [
+        ("refuses-participants", "opening participant 'alice' was refused: I do not like it.", "Open must accept"),
+        ("broadcasts-nothing", "send at step 2 broadcast nothing.", "sds-conformance docs adapter"),
+    ],
+)
+def test_an_adapter_whose_conversations_stop_does_not_work_yet(name: str, said: str, hint: str) -> None:
+    result = typed("smoke", "--", *odd_adapter(name))
+    assert result.exit_code == 1
+    assert f"The adapter answers, but it does not work yet: {said}" in words(result.stdout)
+    assert hint in words(result.stdout)

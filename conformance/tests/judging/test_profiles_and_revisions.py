@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.presentation.story import show_implementation
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
-from sds_conformance.protocols.sds.declaration_notes import PROFILES, repair_note
+from sds_conformance.protocols.sds.declaration_notes import PROFILES, filter_note, repair_note
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
@@ -158,6 +159,13 @@ def test_the_certificate_says_how_repairs_are_judged(start: Any, said: str) -> N
     assert f"Against {CURRENT}: SDS with the SDS-R extension" in certificate(outcome)
     assert f"Repairs {said}" in certificate(outcome)
     assert said in repair_note(outcome.declaration)
+
+
+@pytest.mark.parametrize(("codec", "said"), [(True, "the codec of the implementation shows"), (False, "and no codec;")])
+def test_filters_are_read_with_a_codec_only_if_it_is_declared(codec: bool, said: str) -> None:
+    without = {pb.CAPABILITY_UNSPECIFIED} if codec else {pb.CAPABILITY_FILTER_CODEC}
+    declared = replace(certified(lambda: reference(without=without), scenarios=FEW).declaration, profiles={})
+    assert said in filter_note(declared)
 
 
 def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_judged() -> None:

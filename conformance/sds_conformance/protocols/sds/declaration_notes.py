@@ -30,14 +30,15 @@ def unsupported_profile(declared: Declaration, revision: str) -> str:
 
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
     """Explain the declared profiles: (label, sentence on the effects on other implementations and on verdicts)."""
-    out = [("Filters", filter_note(declared.profile("bloom")))]
+    out = [("Filters", filter_note(declared))]
     if profile != "core" and REVISIONS[revision].repairs:
         out.append(("Repairs", repair_note(declared)))
     return out + limit_notes(declared)
 
 
-def filter_note(profile: str) -> str:
+def filter_note(declared: Declaration) -> str:
     """Explain the effect of the declared bloom profile on other implementations."""
+    profile = declared.profile("bloom")
     if profile in BLOOM_PROFILES:
         others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
         return (
@@ -45,7 +46,9 @@ def filter_note(profile: str) -> str:
             f"understand filters of {others}, and implementations with {others} do not understand its filters."
         )
     named = f"{profile!r}, which is an unknown profile" if profile else "no bloom profile declared"
-    return f"{named}; the codec of the implementation shows the content of filters."
+    if declared.can(pb.CAPABILITY_FILTER_CODEC):
+        return f"{named}; the codec of the implementation shows the content of filters."
+    return f"{named}, and no codec; participants that receive a filter show its content."
 
 
 def repair_note(declared: Declaration) -> str:
