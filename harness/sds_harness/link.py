@@ -207,7 +207,9 @@ class StdioLink(Link):
         try:
             return read_reply(self._framing, body, kind, what)
         except FramingError as error:
-            self._fail(FaultKind.GARBAGE, str(error), _advise_revision(body, kind, revision))
+            echoed = body.strip() == frame.strip()
+            advice = _ECHO if echoed else _advise_reply(self._framing, body, kind, revision)
+            self._fail(FaultKind.GARBAGE, str(error), advice)
 
     def _fail_blank(self, what: str) -> NoReturn:
         """Raise the fault for an answer that is a blank line, as in a banner of npm.
@@ -279,6 +281,23 @@ def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any
     if not reply.id and reply.WhichOneof("answer") is None:
         raise FramingError(f"the answer to {what} is not a reply: {_excerpt(body)}")
     return reply
+
+
+_ECHO = "The adapter sends back the request: answer it with a reply, as `sds-conformance docs adapter` describes."
+
+
+def _advise_reply(framing: Framing, body: bytes, kind: type[Any], revision: str) -> str:
+    """A hint about a frame that is not a reply: its wrong field, another revision, or both. "" if neither is found."""
+    other = _advise_revision(body, kind, revision) if framing is Framing.JSON else ""
+    # Imported here, because a schema is loaded only for a wrong reply.
+    from .field_errors import describe_wrong_field
+
+    wrong = describe_wrong_field(body, kind) if framing is Framing.JSON else ""
+    # Another revision explains unknown names. It does not explain names that are misspelt.
+    if not wrong or (other and "did you mean" not in wrong):
+        return other
+    end = "" if wrong.endswith("?") else "."
+    return f"{wrong}{end} `sds-conformance smoke --validate` checks each field. {other}".rstrip()
 
 
 def _advise_revision(body: bytes, kind: type[Any], revision: str) -> str:

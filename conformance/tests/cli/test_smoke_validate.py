@@ -86,3 +86,28 @@ def test_an_adapter_whose_conversations_stop_does_not_work_yet(name: str, said: 
     assert result.exit_code == 1
     assert f"The adapter answers, but it does not work yet: {said}" in words(result.stdout)
     assert hint in words(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("misspells-a-field", "effects.events[1].delivered.mesageId: unknown field: did you mean messageId?"),
+        ("misspells-an-answer", "open: unknown field: did you mean opened?"),
+        (
+            "abbreviates-a-capability",
+            'hello.capabilities[0]: "VIRTUAL_CLOCK" is not a value of this enum: did you mean',
+        ),
+    ],
+)
+def test_the_hint_of_a_breakdown_names_the_wrong_field(name: str, hint: str) -> None:
+    text = words(typed("smoke", "--", *misspelling(name)).output)
+    assert f"Hint {hint}" in text
+    assert "`sds-conformance smoke --validate` checks each field." in text
+    assert "Does something print to stdout?" not in text
+
+
+def test_an_adapter_that_sends_requests_back_learns_this() -> None:
+    text = words(
+        typed("smoke", "--", sys.executable, "-c", "for line in open(0): print(line, end='', flush=True)").output
+    )
+    assert "Hint The adapter sends back the request" in text
