@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from google.protobuf.message import Message
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
@@ -21,9 +20,9 @@ FieldComplaint = tuple[str, str, str]
 """The path of a field, its error, and the violated rule of the schema."""
 
 
-def describe_wrong_field(body: bytes, kind: type[Message]) -> str:
-    """Describe the first wrong field of a line that is not a valid message of type ``kind``; "" if the line is not a
-    JSON object, or if no field is wrong.
+def describe_wrong_field(body: bytes, kind: Any) -> str:
+    """Describe the first wrong field of a line that is not a valid message of ``kind``; "" if the line is not a
+    JSON object, or if no field is wrong. ``kind`` is a class of messages in protobuf.
     """
     try:
         message = parse_line(body)

@@ -171,6 +171,8 @@ class Session:
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
             detail = f"the implementation uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
+            if not spoken:
+                detail = f"the handshake has no protocolVersion: answer {PROTOCOL_VERSION}"
             self._fail(FaultKind.WRONG_ANSWER, detail)
         if not reply.hello.name:
             self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")

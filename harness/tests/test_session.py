@@ -95,6 +95,11 @@ def test_what_a_stranger_says_is_printed_without_control_characters(text: str, s
             "the implementation uses version 2 of the testee protocol, not 1",
         ),
         (
+            pb.Reply(hello=pb.HelloReply()),
+            FaultKind.WRONG_ANSWER,
+            "the handshake has no protocolVersion: answer 1",
+        ),
+        (
             pb.Reply(hello=pb.HelloReply(protocol_version=1)),
             FaultKind.WRONG_ANSWER,
             "the answer to the handshake names no implementation",
