@@ -452,7 +452,7 @@ def full_id(glob: str) -> str:
 
 
 def program() -> str:
-    """Return the name of this program if the shell finds the program by it, else the path of the program."""
+    """Return ``sds-conformance``, or the path of this program if the shell does not find that name."""
     name = Path(sys.argv[0])
     if name.name != "sds-conformance" or shutil.which(name.name):
         return "sds-conformance"

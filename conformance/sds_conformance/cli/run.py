@@ -269,7 +269,7 @@ def run_command(
 
 
 def _show_since(out: Console, before: Report, report: Report) -> None:
-    """Print the changes since the earlier report, one line each."""
+    """Print which requirements are fixed since the earlier report, and which ones fail now and did not fail then."""
     then = {row["id"]: row["verdict"] for row in before.requirements()}
     now = {row["id"]: row["verdict"] for row in report.requirements()}
     changes = {

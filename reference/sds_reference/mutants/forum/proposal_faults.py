@@ -305,7 +305,7 @@ class AnnouncesTies(Channel):
         return effects
 
 
-# ---- Causal histories and duplicates ---------------------------------------------------------------------------------
+# ---- Causal histories, rebroadcasts and ephemeral messages -----------------------------------------------------------
 
 
 @register_faults
