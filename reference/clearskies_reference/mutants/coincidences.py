@@ -745,7 +745,11 @@ class _Unverified(_VerifiesSomeSignatures):
             return False
         return not self.is_newer(update, there.record) and not self.is_older(update, there.record)
 
-    @fault(_VerifiesSomeSignatures.trusts, "06", "does not verify signatures of updates whose record key another record already has")
+    @fault(
+        _VerifiesSomeSignatures.trusts,
+        "06",
+        "does not verify signatures of updates whose record key another record already has",
+    )
     def verifies_no_known_keys(self, update: Record) -> bool:
         leader = self.store.leader(update.key)
         return leader is not None and leader.record.uuid != update.uuid
