@@ -1,4 +1,4 @@
-"""``sds-conformance baseline``: keep the file of known failures."""
+"""``sds-conformance baseline``: write, update and check the file of known failures."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def baseline_command() -> None:
 @_FILE
 @_SOURCES
 @click.option(
-    "--per-scenario", is_flag=True, help="Write an entry for each scenario that fails, not for each requirement."
+    "--per-scenario", is_flag=True, help="Write one entry for each scenario of a failed requirement, not one for all."
 )
 @_REASON
 @_LINK

@@ -44,7 +44,7 @@ BASELINE = click.option(
     help="Fail only for failures that FILE does not list, or if FILE is out of date; `baseline write` creates it.",
 )
 MOST_SHOWN = 12
-"""Maximum number of errors that are printed."""
+"""Maximum number of items that are printed of each kind: failures, errors in the file, flaky entries."""
 
 
 def load_baseline(path: Path | None, revision: str) -> Baseline | None:
@@ -151,7 +151,7 @@ def show_gate(console: Console, found: Match, name: str, *, report: Path | None 
     _show_flaky(console, found)
     if found.unseen:
         listed = format_count(found.unseen, "listed failure")
-        console.print(Text(f"{listed} did not fail, but the run was too small to call the entry outdated.\n", "dim"))
+        console.print(Text(f"The run was too small to judge {listed} that did not occur.\n", "dim"))
 
 
 def show_complaints(console: Console, found: Match) -> None:

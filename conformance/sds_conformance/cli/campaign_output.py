@@ -136,8 +136,8 @@ def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None
         yield
     except RevisionMismatchError as error:
         raise click.UsageError(
-            f"the implementation {error}, like the references in its group: type --revision {error.spoken[0]}, or "
-            "declare the revisions in its handshake"
+            f"the implementation {error}, which the references in its group speak: type --revision "
+            f"{error.spoken[0]}, or declare the revisions in its handshake"
         ) from None
     except TesteeError as fault:
         show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))

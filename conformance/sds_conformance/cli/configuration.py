@@ -58,7 +58,7 @@ def key_of(parameter: str) -> str:
 
 def use(context: click.Context, parameter: click.Parameter, file: Path | None) -> None:
     """Callback of --config: read FILE, by default the configuration of the current folder. Raises
-    ConfigurationError.
+    ConfigurationFileError.
     """
     if context.resilient_parsing:
         return
@@ -69,7 +69,7 @@ def use(context: click.Context, parameter: click.Parameter, file: Path | None) -
 
 def read_here() -> tuple[Path, dict[str, Any]] | None:
     """Read the configuration of the current folder. Return its path and the values by the names of parameters; None if
-    there is none. Raises ConfigurationError.
+    there is none. Raises ConfigurationFileError.
     """
     if FILE.exists():
         return FILE, read(FILE)
@@ -82,7 +82,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
     try:
         text = read_text(PROJECT_FILE, _LARGEST_BYTES)
     except FileError:
-        return None  # this pyproject.toml has no configuration of the suite
+        return None  # an unreadable pyproject.toml is probably for other programs
     if TABLE not in text:
         return None
     found = read(PROJECT_FILE)
@@ -90,7 +90,7 @@ def read_here() -> tuple[Path, dict[str, Any]] | None:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Read the values in a file, by the names of parameters. Raises ConfigurationError."""
+    """Read the values in a file, by the names of parameters. Raises ConfigurationFileError."""
     from sds_harness.files import FileError, read_text
 
     path_text = printable(str(file))

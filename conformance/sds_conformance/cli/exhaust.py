@@ -383,7 +383,7 @@ def _letters(coverage: Coverage) -> str:
 
 
 def last_line(coverage: Coverage, roots: Iterable[Root], name: str) -> Text:
-    """Return the verdict in one sentence."""
+    """Return the verdict, with the schedules that were covered."""
     tally = coverage.tally
     failed = summarize_failures(tally, roots)
     warned = sum(finding.severity is Verdict.WARN for finding in tally.found.values())

@@ -255,8 +255,8 @@ def next_of_found(
 ) -> tuple[list[tuple[str, Text]], tuple[str, str]]:
     """Return the facts for the last screen, and the next command with its purpose.
 
-    The facts include the folder of the counterexamples. The next command replays the first counterexample, or examines
-    a breakdown; it is "" if nothing was found.
+    The facts include the folder of the counterexamples. The next command replays the first saved counterexample. If
+    none was saved, it is `smoke`, or "" if there was no finding and all schedules were played.
     """
     for root in roots:
         _, files = shrunk.get(root.id, (None, {}))
@@ -295,7 +295,7 @@ def print_findings(
         for place, root in enumerate(sorted(roots, key=lambda root: root.id in known)):
             quiet = stories is not None and place >= stories
             details: dict[str, list[Text]] = {}
-            """Maps the code of the root cause, and of each failure that it explains, to the lines to print about the
+            """Maps the ID of the root cause, and of each requirement that it explains, to the lines to print about the
             finding.
             """
             for what in (root.id, *root.under):

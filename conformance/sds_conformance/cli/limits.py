@@ -51,9 +51,9 @@ Examples:
   sds-conformance limits --report out -- ./my-adapter
   sds-conformance limits --scenario-file my-scenario.yaml -- ./my-adapter
 
-The size is doubled from 3 until a size fails; a search then finds the smallest
-size that fails. The exit code is 1 if a limit is smaller than the limit that
-the implementation declares, or than the size that `run` demands.
+The sizes are 3, 4, 8, 16 and so on until a size fails; a search then finds the
+smallest size that fails. The exit code is 1 if a limit is smaller than the
+limit that the implementation declares, or than the size that `run` demands.
 
 A scenario file names the number to raise: `parameter: operations[0].times`.
 The number in the file is the demanded limit.
@@ -84,7 +84,7 @@ The number in the file is the demanded limit.
     "Dimensions of the suite are measured only if --only names them."
 )
 @click.option(
-    "--at", type=click.IntRange(1), metavar="N", help="Play only this size and the smallest size of each dimension."
+    "--at", type=click.IntRange(1), metavar="N", help="Play only a small size (3 or 1) and this size of each dimension."
 )
 @click.option(
     "--report",
@@ -275,7 +275,7 @@ def _write(err: Console, folder: Path, data: dict[str, Any]) -> bool:
 
 
 def _replay_command(driven: DrivenImplementation, order: MeasurementOrder, row: LimitRow) -> str:
-    """Return the command that plays the smallest failing size; "" if no size failed."""
+    """Return the command that plays the smallest failing size; "" if no size failed, or if no smaller size passed."""
     if row.first_failing is None or row.held is None:
         return ""
     file = row.dimension.file

@@ -1,4 +1,4 @@
-"""The names that options take: their types, which complete and correct them, and the lists of ``list``.
+"""The names that options take: their types, which complete names and suggest similar ones, and the lists of ``list``.
 
 The names depend on the revision. A type accepts the names of all revisions, because ``--revision`` may follow later on
 the command line. The command itself rejects names that its revision does not have, with ``unknown_name_message``.

@@ -137,7 +137,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:
-    """Raise UsageError for an unknown name or file of a dialect. None and "" mean no dialect."""
+    """Raise UsageError for an unknown name or file of a dialect. None and "" name no dialect and are accepted."""
     if dialect:
         try:
             protocol.rules.dialect(protocol.rules.current, dialect)
@@ -219,7 +219,8 @@ def add_link_options(function: Callable[..., None], *more: Decorator) -> Callabl
 def add_driving_options(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
     """Add the options that drive an implementation to a command, which receives ``driven``.
 
-    Without a command the bundled reference is driven, unless the command must be given (``alone`` is False).
+    Without a command and a server, the bundled reference is driven, unless ``alone`` is False: then ``driven`` has
+    neither a command nor a server.
     """
 
     @wraps(function)

@@ -88,7 +88,7 @@ class OutputFilter(io.TextIOBase):
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self.styled = Styled(stream, name)
-        """The stream for text with styles. It passes only the escape sequences that the suite writes for styles."""
+        """The stream for text with styles. A `DoorConsole` has removed the escape sequences that texts contain."""
 
     def write(self, text: str) -> int:
         self.styled.write(strip_controls(text))
@@ -139,7 +139,7 @@ def bar_on_terminal() -> Iterator[None]:
 
 
 class Styled(io.TextIOBase):
-    """The filtered stream for text with styles. It keeps the escape sequences of styles and removes all others."""
+    """The stream for text with styles. It makes CI commands in the text ineffective, and keeps all escape sequences."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream, self._name = stream, name
@@ -259,7 +259,7 @@ def filter_output() -> Iterator[None]:
 
 
 def order(text: str) -> None:
-    """Print workflow commands for a CI, such as ``::error::``, which the filter removes from all other output."""
+    """Print workflow commands for a CI, such as ``::error::``, which the filter disables in all other output."""
     if isinstance(sys.stdout, OutputFilter):
         sys.stdout.order(text)
     elif sys.stdout is not None:

@@ -71,7 +71,7 @@ Examples:
     "folder",
     type=OUTPUT_FOLDER,
     metavar="DIR",
-    help="Write the schedule, its trace, a diagram and a story to DIR.",
+    help="Write the schedule, its trace, a diagram and a story for each finding to DIR.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @add_driving_options

@@ -80,8 +80,8 @@ class ReportForms:
         require_folders(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
-        """Write the files. Print a line for each file that cannot be written. Return the exit code for the error; None
-        if all files were written.
+        """Write the files and print the annotations. Print a line for each file, also if it cannot be written. Return
+        the exit code for the error; None if there was no error.
         """
         ends: Exit | None = None
         for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:

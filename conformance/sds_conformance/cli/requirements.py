@@ -100,8 +100,8 @@ def select_entries(patterns: Sequence[str], kinds: Sequence[str] = ()) -> list[L
     """Return the entries that match one of the IDs, names or globs in ``patterns``, and contain all other words of
     ``patterns``.
 
-    If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all entries except the positions
-    match. Raises UsageError if nothing matches.
+    If ``kinds`` are given, only entries of these kinds match. Without ``patterns``, all of them match; without
+    ``kinds`` as well, all entries except the positions. Raises UsageError if nothing matches.
     """
     everything = entries()
     known = [entry for entry in everything if not kinds or entry.kind in kinds]
@@ -394,7 +394,7 @@ def _test_counts(r: Row) -> str:
 def _requirement(out: Console, protocol: Protocol, r: Row) -> None:
     out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
     if r["link"]:
-        # Not wrapped: a line end within the command would break it when it is copied.
+        # Not wrapped: a line end within the address would break it when it is copied.
         out.print(Text(r["link"], Style(color="blue", link=r["link"])), soft_wrap=True)
     if page := documentation_link(r["id"]):
         out.print(Text(page, Style(color="blue", link=page)), soft_wrap=True)

@@ -256,10 +256,12 @@ def selftest_command(
     self-test fails until the mark is removed.
 
     Declarations of capabilities are drawn at random. With each, a model that ignores every message (deaf), sends none
-    (mute) or stores none (forgetful) must fail, and the reference model must pass. --declarations plays more of them.
+    (mute) or stores none (forgetful) must fail. With some of them, the reference model is played and must pass.
+    --declarations N plays only N declarations of each protocol, and no mutants.
 
     Models with three faults at once are drawn at random. 93 % of their faults must be separate root causes, and at most
-    6 % of the root causes may be effects of other faults, with an allowance for chance. --mixtures plays more of them.
+    6 % of the root causes may be effects of other faults, with an allowance for chance. --mixtures N plays only N such
+    models.
 
     --quick takes a third of the time. Each mutant then plays only some of the scenarios that are not written for its
     requirement, and each legal variant only some of the long scenarios, which have a thousand messages or many
@@ -563,9 +565,9 @@ Every check proves that it can fail, and that it accepts what is legal. Each mut
 one fault, and a check of its requirement must reject it. A crash, or a violation of another requirement only, is no
 rejection. Each legal variant is the reference model with another choice where the specification leaves one, and must
 pass all checks. Declarations are drawn at random (limits at their edges, capabilities left out, private profiles,
-dialects). With each of them, a model that ignores every message, sends none or stores nothing must not conform, and the
-unchanged model must conform. A *pending* mutant is not rejected yet, for the reason given; as soon as it is rejected,
-the self-test fails until the mark is removed.
+dialects). With each of them, a model that ignores every message, sends none or stores nothing must not conform. With
+some of them, the unchanged model is played and must conform. A *pending* mutant is not rejected yet, for the reason
+given; as soon as it is rejected, the self-test fails until the mark is removed.
 """
 
 

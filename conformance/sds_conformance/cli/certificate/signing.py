@@ -58,7 +58,9 @@ def read_signature(certificate: Path) -> bytes | None:
 
 
 def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: str) -> str:
-    """Return the signer of the content: a name from the file of allowed signers, or only the key."""
+    """Return the sentence of ssh-keygen that names the signer of the content: by name if ``allowed`` is given,
+    otherwise only by the key. Raises SignatureError.
+    """
     with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
         file = Path(folder, "signature")
         file.write_bytes(signature)  # Use a private temporary folder, in which no other user can place a symbolic link.

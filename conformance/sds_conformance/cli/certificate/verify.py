@@ -63,8 +63,8 @@ _MOST_SHOWN = 20
 
 
 def _add_certificate_argument(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument FILE (a certificate) to a command. The implementation is driven with the options in the
-    certificate; typed options take precedence.
+    """Add FILE (a certificate), --trust-command and the driving options to a command. The implementation is driven with
+    the options in the certificate; typed options take precedence.
     """
     inner = add_driving_options(function, alone=False)
 
@@ -176,7 +176,9 @@ def verify(
 
 
 def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | None, signer: str) -> None:
-    """Make all checks that need no implementation. Ends the command if the certificate is invalid."""
+    """Make all checks that need no implementation. Ends the command if the certificate is invalid or was written by
+    another version of the suite, or if its signature is not accepted.
+    """
     data = certificate.data
     _refuse(out, forgeries(data))
     print_labelled(out, "Digest", Text("matches its contents"))
@@ -212,7 +214,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
 
 
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
-    """Print errors of the certificate, if there are any, and end the command."""
+    """If the certificate has errors, print them and end the command."""
     if found := list(wrong):
         for sentence in found[:_MOST_SHOWN]:
             print_labelled(out, "Wrong", Text(printable(sentence, 400)))

@@ -56,7 +56,7 @@ Exit codes:
 _SHOWN = 12
 """Maximum number of causes that are printed."""
 _LINES = 3
-"""Maximum number of lines of evidence per violation."""
+"""Maximum number of lines of proof that are printed for a cause."""
 
 
 @click.command("diff", epilog=_EPILOG)

@@ -75,8 +75,8 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def corpus_errors(err: Console) -> Iterator[None]:
-    """Print one sentence for an error. The exit code is 2 after an error in a corpus, and 70 after a fault of Spark or
-    of the suite.
+    """Context manager: print one sentence for an error, and end the command. The exit code is 2 for an error in a
+    corpus or a missing package, and 70 for a fault of Spark or of the suite.
     """
     try:
         yield

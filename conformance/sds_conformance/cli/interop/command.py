@@ -111,7 +111,7 @@ Exit codes:
     "file",
     type=INPUT_FILE,
     metavar="FILE",
-    help="Play only the schedule in FILE again; FILE assigns the participants by NAME.",
+    help="Play only the schedule in FILE again, with the implementations that FILE names.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @STORY_OPTIONS
@@ -181,7 +181,7 @@ def interop_command(
 
             outcome = explore(cast, progress, introduce)
         plays.end()
-        # A copy: breakdowns that are added later are reported with the matrix.
+        # A copy, because the mixed groups add their breakdowns to the original list, and the matrix has only its own.
         outcome.breakdowns = list(outcome.breakdowns)
         show_undriven(err, outcome.undriven)
         shown, matrix_s = InteropStory(out, outcome), time.monotonic() - started

@@ -244,7 +244,9 @@ class MixedGroups:
     # ---- output ----------------------------------------------------------------------------------------------------
 
     def _show_counts(self, mixed: Mixed) -> None:
-        """Print one line for each implementation, with the numbers of its schedules and findings."""
+        """Print the number of schedules of each implementation, and its findings, each with the number of schedules
+        that showed it. The findings of the group follow.
+        """
         out = self._out
         played = f"seed {mixed.seed}, {format_count(mixed.steps, 'step')}, {mixed.seconds:.1f} s"
         out.print()
@@ -339,7 +341,9 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
 def _as_json(
     discovery: Discovery, under: tuple[str, str] | None, example: MixedExample | None, files: Mapping[str, Path]
 ) -> dict[str, Any]:
-    """Return a discovery as JSON. ``under`` is the root cause that explains it, with the reason."""
+    """Return a discovery as JSON. ``under`` is the root cause that explains it, with the reason; None for a root
+    cause.
+    """
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,

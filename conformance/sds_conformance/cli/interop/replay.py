@@ -122,7 +122,7 @@ def _show(
     row: Row,
 ) -> None:
     """Print the schedule, the findings, the expectations of ``row`` that were not met, and whether the stored finding
-    ``shown`` (its code and participant) was reproduced.
+    ``shown`` (the name of the implementation, and the requirement) was reproduced.
     """
     show_played(out, group_trace, examples[0] if examples else None)
     for example in examples:

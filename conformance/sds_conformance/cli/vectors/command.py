@@ -134,7 +134,8 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 
     FRAGMENT is a JSON object with comment, flags, requirements, the inputs, and the outcomes or steps. A vector without
     an id gets the next number; result and warned are computed. The vector is refused, and nothing is written, if it
-    violates its schema or a rule of `lint`, or if the reference model fails it. Manifest and changelog are updated.
+    violates its schema or a rule of `lint`, or if the reference model fails it and --against-reference is not given.
+    Manifest and changelog are updated.
     """
     folder = folder or writable_folder()
     edit = hold_to_reference(VECTOR_SET, add_vector(VECTOR_SET, folder, name, fragment), against)
@@ -166,7 +167,7 @@ def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: 
 @_WRITABLE
 @_report_file_errors
 def format_command(folder: Path | None) -> None:
-    """Rewrite files that were edited by hand in canonical form.
+    """Bring files that were edited by hand into canonical form.
 
     Results, counts, digests, manifest and changelog are derived from the vectors. `generate` also computes vectors by
     their formulas; `format` does not.
@@ -200,8 +201,9 @@ def _write(folder: Path, every: list[Document]) -> None:
 
 
 def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> list[str]:
-    """Return the files that differ from the generated content, and the written vectors that the reference model
-    fails."""
+    """Return a sentence for each file that differs from the generated content, and for each written vector that the
+    reference model fails without an excuse.
+    """
     known = excused_vectors(folder)
     wrong = [sentence for test_id, sentence in disagreements(VECTOR_SET, every) if test_id not in known]
     return [*differences(VECTOR_SET, folder, expected), *wrong]
@@ -215,9 +217,9 @@ def generate(check: bool, folder: Path | None) -> None:
     """Compute vectors by their formulas, or check all files.
 
     Vectors that were written by hand are only brought into canonical form; --check also plays them on the reference
-    model. A released version never changes: a change needs a new version. The exit code is 1 if the version is
-    released, or if --check finds a fault. An empty folder also receives the written vectors, the changelog, the README
-    and the ledger of this suite.
+    model. A released version never changes: a change needs a new version. The exit code is 1 if a file of a
+    released version would change, or if --check finds a fault. An empty folder also receives the written vectors, the
+    changelog, the README and the ledger of this suite.
     """
     folder = folder or writable_folder()
     if not check:
