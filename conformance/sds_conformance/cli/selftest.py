@@ -216,7 +216,7 @@ class SelfTestProof:
     "examples",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"With --hunt: number of schedules for each mutant.  [default: {EXAMPLES}]",
+    help=f"With --hunt: maximum number of schedules for each mutant.  [default: {EXAMPLES}]",
 )
 @click.option(
     "--variant-schedules",
