@@ -1,4 +1,5 @@
-"""Subclasses of Peer for the legal variants that no field of Config can describe."""
+"""Subclasses of Peer for legal variants that no field of Config can describe. ``forms`` and ``conflict_choices`` have
+the others."""
 
 from __future__ import annotations
 
@@ -443,7 +444,9 @@ class RefusesLowerRevisions(Peer):
 
 
 class SendsInIntervals(SendsAtTicks):
-    """The specification does not limit the delay of a change: this peer waits up to four seconds."""
+    """The specification does not limit the delay of a change: from the first tick with waiting messages, this peer
+    waits at least four seconds before it sends them.
+    """
 
     since_ms: int | None = None
 
@@ -544,8 +547,8 @@ class SendsTheNewest(Peer):
 
 
 class AnswersFromALog(Peer):
-    """ "Permanently store both the message and its signature": answers with all versions of a record that it ever had,
-    sorted by last_updated_rev. An older version can follow a newer one; the receiver discards it.
+    """ "Permanently store both the message and its signature": answers also with requested versions that have been
+    replaced, sorted by last_updated_rev. An older version can follow a newer one; the receiver discards it.
     """
 
     def __init__(self, *details: Any, **more: Any) -> None:

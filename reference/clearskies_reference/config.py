@@ -71,7 +71,7 @@ class Config:
     third version between the two others picks another winner (CA-8).
     """
     writes_deleted_false: bool = False
-    """Updates of existing records contain ``"deleted": false`` (CSDB-13)."""
+    """Updates of records that are not deleted contain ``"deleted": false`` (CSDB-13)."""
 
     clock_per_peer: bool = False
     """One logical clock for all records of a peer, instead of one for each record (CA-7)."""

@@ -46,7 +46,9 @@ class _LosersOfKeys(Peer):
 
 
 class DropsLosersOfKeys(_LosersOfKeys):
-    """Of two records with one key, neither shows nor sends the loser: "simply use the record" with the later time."""
+    """Does not show the loser of two records with one key, nor send it in answers: "simply use the record" with the
+    later time.
+    """
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -77,8 +79,8 @@ class DropsLosersOfKeys(_LosersOfKeys):
 
 
 class MarksLosersOfKeysDeleted(DropsLosersOfKeys):
-    """Shows and sends a record that lost its key as deleted. The specification does not say how to show such records
-    (CA-8)."""
+    """Shows a record that lost its key as deleted, and answers requests with a deletion. The specification does not
+    say how to show such records (CA-8)."""
 
     def _marked(self, record: Record) -> Record:
         return replace(record, value=NULL, deleted=True) if record.uuid in self.dropped else record

@@ -44,7 +44,7 @@ class Message:
             raise MalformedMessageError("the signature is not in base64") from None
 
     def to_wire(self) -> bytes:
-        """The bytes of the message on a link. Raises MalformedMessageError if it is too large for a message."""
+        """The bytes of the message on a link. Raises MalformedMessageError if the body is too large or no object."""
         if not self.body.startswith(b"{"):
             raise MalformedMessageError("the body is not a JSON object")
         if len(self.body) > MAX_BODY_BYTES:

@@ -62,7 +62,10 @@ class LogicalClock:
         return replace(self.with_clock(stored, clock, number), sent=True)
 
     def count_reception(self, current: StoredRecord | None, incoming: VectorClock) -> tuple[VectorClock, int]:
-        """Rule 4: merge the received clock into the clock of a record, and add the peer's own number.
+        """Rule 4: merge the received clock into the clock of a record.
+
+        Returns the merged clock and the increased number of this peer. The clock contains this number only with
+        ``clocks_count_hops``.
 
         Raises MalformedMessageError.
         """

@@ -185,7 +185,10 @@ class Peer(Database):
         return read(body)
 
     def refuse_unauthorised(self, link: ClubLink, update: Record, message: Message) -> None:
-        """Only read-write peers change data: an update from another peer needs their signature."""
+        """Refuse an update that a read-only peer has written, or that lacks a valid signature of a read-write peer.
+
+        A read-write peer accepts unsigned updates from read-write peers. Raises MalformedMessageError.
+        """
         readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
         if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
             raise MalformedMessageError(f"{update.last_updated_by} is a read-only peer, and has changed a record")

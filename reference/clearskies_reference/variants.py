@@ -57,7 +57,7 @@ VARIANTS = {
         ),
         _variant(
             "writes-deleted-false",
-            'writes "deleted": false for existing records',
+            'writes "deleted": false for records that are not deleted',
             writes_deleted_false=True,
         ),
         _variant("clock-per-peer", "has one logical clock for all its records", clock_per_peer=True),
@@ -107,9 +107,7 @@ VARIANTS = {
         _with_peer(forms.CapitalUuidsShown, "capital-uuids-shown", "shows uuids to its application in upper case"),
         _with_peer(forms.ZonedTimes, "zoned-times", "writes times with an offset from UTC"),
         _with_peer(forms.CommaTimes, "comma-times", "writes times with a comma before the fraction"),
-        _with_peer(
-            forms.TimesOfOneForm, "times-of-one-form", "relays times in the form in which it writes its own times"
-        ),
+        _with_peer(forms.TimesOfOneForm, "times-of-one-form", "relays times in UTC with nine digits after the point"),
         _with_peer(forms.ZeroEntries, "zero-entries", "writes zeros into vector clocks for the peers it is linked to"),
         _with_peer(forms.DeletionsWithoutValue, "deletions-without-value", "omits the value in deletions"),
         _with_peer(forms.DeletionsWithLastValue, "deletions-with-last-value", "keeps the last value in its deletions"),
@@ -164,9 +162,13 @@ VARIANTS = {
         _with_peer(
             choices.RefusesLowerRevisions,
             "refuses-lower-revisions",
-            "ignores updates with a revision below the highest known revision of their writer",
+            "ignores new updates whose revision is not above the highest known revision of their writer",
         ),
-        _with_peer(choices.SendsInIntervals, "sends-in-intervals", "sends nothing for up to four seconds"),
+        _with_peer(
+            choices.SendsInIntervals,
+            "sends-in-intervals",
+            "collects messages for at least four seconds before it sends them",
+        ),
         _with_peer(choices.RepeatsItsRequest, "repeats-its-request", "repeats its request at each tick"),
         _with_peer(
             choices.ReceivesAtTicks, "receives-at-ticks", "reads received bytes only when its periodic work runs"
@@ -180,7 +182,11 @@ VARIANTS = {
         _with_peer(
             choices.SendsTheNewest, "sends-the-newest", "sends the newest version of each changed record at ticks"
         ),
-        _with_peer(choices.AnswersFromALog, "answers-from-a-log", "answers with all versions that it has ever stored"),
+        _with_peer(
+            choices.AnswersFromALog,
+            "answers-from-a-log",
+            "answers also with requested versions that have been replaced",
+        ),
         _variant(
             "one-clock-counts-each-hop",
             "counts sending and receiving in one clock for all records",
@@ -207,12 +213,12 @@ VARIANTS = {
         _with_peer(
             conflict_choices.DropsLosersOfKeys,
             "drops-losers-of-keys",
-            "neither shows nor sends records that lost their key",
+            "does not show records that lost their key, nor send them in answers",
         ),
         _with_peer(
             conflict_choices.MarksLosersOfKeysDeleted,
             "marks-losers-of-keys-deleted",
-            "shows and sends records that lost their key as deleted",
+            "shows records that lost their key as deleted, and answers requests with their deletion",
         ),
         _with_peer(
             conflict_choices.RenamesLosersOfKeys, "renames-losers-of-keys", "renames records that lost their key"

@@ -208,4 +208,4 @@ NIM_SDS_MURMUR3 = BloomProfile(
 )
 
 PROFILES: dict[str, BloomProfile] = {profile.name: profile for profile in (WAKU_SDS_JS, NIM_SDS, NIM_SDS_MURMUR3)}
-"""The known profiles by name. No profile can read the filters of another."""
+"""The profiles by name. A profile cannot parse the filters of another, or finds wrong IDs in them."""

@@ -1,10 +1,10 @@
 """Section "Protocol Steps": what a participant does in one channel.
 
 Theory of operation. A Channel holds the state that "Participant state" lists. It has one public method per kind of
-input: the application sends (``send``, ``send_ephemeral``), a message arrives (``receive``), time passes (``tick``,
-which runs the two periodic sweeps and the periodic sync). Each method takes the current time in milliseconds and
-returns Effects; the channel itself has no clock, no network and no randomness. The steps below the public methods are
-named after the headings of the specification. Variants and mutants override these steps.
+input: the application sends (``send``, ``send_ephemeral``, ``send_sync``), a message arrives (``receive``), time passes
+(``tick``, which runs the periodic sweeps and the periodic sync). Each method except ``send_ephemeral`` takes the current
+time in milliseconds, and all return Effects; the channel itself has no clock, no network and no randomness. The steps
+below the public methods are grouped by the headings of the specification. Variants and mutants override these steps.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Channel(Sender):
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         """Reject a regular message that has no ID, because no message could reference it.
 
-        Also reject a message of any kind whose Lamport timestamp is more than ``Config.max_lamport_ahead_ms`` ahead of
-        ``now_ms``.
+        Also reject a content or sync message whose Lamport timestamp is more than ``Config.max_lamport_ahead_ms`` ahead
+        of ``now_ms``.
         """
         if self.is_regular(kind) and not message.message_id:
             raise MalformedMessageError(f"the {kind.value} message has no message_id")
@@ -194,7 +194,7 @@ class Channel(Sender):
     # ---- Periodic work -------------------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> Effects:
-        """Run the periodic work that is due: both sweeps, then the sync message."""
+        """Run the periodic work that is due: the sweeps, with SDS-R also of repair requests, then the sync message."""
         effects = Effects()
         if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # true also if the clock has stepped back
             self._swept_ms = now_ms
@@ -221,7 +221,7 @@ class Channel(Sender):
         return now_ms - since_ms >= period
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        """Deliver messages whose dependencies are met, and give up others ("Periodic Incoming Buffer Sweep")."""
+        """Deliver messages whose dependencies are met, and give up dependencies that stay unmet for too long."""
         self.deliver_ready(effects)
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)

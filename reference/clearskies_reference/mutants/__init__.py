@@ -1,8 +1,7 @@
 """Mutants: the model with exactly one fault each, to prove that every check can fail.
 
-Each module has the faults of related sections of the specification. A mutant overrides one step of Peer or
-LogicalClock, and names the
-requirement that it violates. Importing this package registers all mutants.
+Each module has the faults of related sections of the specification. A mutant overrides steps of Peer or
+LogicalClock, and names the requirement that it violates. Importing this package registers all mutants.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Faults in handling updates that arrive: to which record an update belongs, and who may write it."""
+"""Faults in handling updates that arrive: what they change, and which signatures and senders are accepted."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class RemembersForgeries(Peer):
             super().apply_update(incoming, signed, source, effects)
 
 
-@mutant("35", "sends nothing to a peer after one of its links ends")
+@mutant("35", "sends no changes on the other links to a peer after one link to it ends")
 class EndsAllOfAPeer(Peer):
     def disconnect(self, number: int) -> Effects:
         peer_id = self.links[number].peer_id if number in self.links else ""

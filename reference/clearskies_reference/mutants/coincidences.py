@@ -1,4 +1,4 @@
-"""Faults that appear only in some state: with hidden records, after half a message, or after a deletion."""
+"""Faults that appear only in rare cases, such as certain keys, values or times, hidden records or restarts."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ class _IgnoredUpdates(_IgnoresSome):
         own = current is not None and current.record.last_updated_by == self.peer_id
         return own and incoming.deleted and incoming.last_updated_by != self.peer_id
 
-    @fault(_IgnoresSome.ignores, "50", "ignores the new key of a record if a deleted record has the same key")
+    @fault(_IgnoresSome.ignores, "50", "ignores updates that give a record the key of a deleted record")
     def ignores_renames_to_deleted_keys(self, current: StoredRecord | None, incoming: Record) -> bool:
         if current is None or incoming.key == current.record.key or incoming.deleted:
             return False
         return any(stored.record.deleted and stored.record.key == incoming.key for stored in self.store)
 
-    @fault(_IgnoresSome.ignores, "50", "ignores a new key that the record had before")
+    @fault(_IgnoresSome.ignores, "50", "ignores updates that give a record a key that it had before")
     def ignores_renames_back(self, current: StoredRecord | None, incoming: Record) -> bool:
         self._keys: dict[str, list[str]] = getattr(self, "_keys", {})
         keys = self._keys.setdefault(incoming.uuid, [])
@@ -126,7 +126,7 @@ class _Contents(Peer):
     @fault(
         Peer.delete_by_key,
         "13",
-        "reads the key of a deletion as a pattern with _ for any character, and deletes all matching records",
+        "reads the key of a deletion as a pattern with the wildcards _ and %, and deletes all matching records",
     )
     def deletes_by_pattern(self, key: str, now_ms: int, effects: Effects) -> str:
         uuid = super().delete_by_key(key, now_ms, effects)
@@ -537,7 +537,7 @@ class ShowsFirstRecordsAfterARestart(KnowsRestarts):
 # ---- Restarts --------------------------------------------------------------------------------------------------------
 
 
-@mutant("10", "derives its last revision from its existing records after a restart")
+@mutant("10", "after a restart, derives its last revision from its records that are not deleted")
 class ScansExistingRecordsAtStart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

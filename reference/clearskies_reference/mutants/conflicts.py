@@ -91,7 +91,7 @@ class _VersionOrder(Peer):
         self.store_update(current, self.make_stored_record(current, incoming, signed), source, effects)
         self.learn(incoming)
 
-    @fault(Peer.is_older, "49", "keeps older versions if their update_time is larger")
+    @fault(Peer.is_older, "49", "replaces its version by an older version with a larger update_time")
     def larger_time_keeps_older_versions(self, incoming: Record, current: Record) -> bool:
         return super().is_older(incoming, current) and incoming.update_time <= current.update_time
 
@@ -99,7 +99,9 @@ class _VersionOrder(Peer):
     def newer_needs_a_newer_time(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) and incoming.update_time >= current.update_time
 
-    @fault(Peer.is_newer, "55", "replaces its version by any version with a larger update_time")
+    @fault(
+        Peer.is_newer, "55", "treats a version as newer if its update_time is larger, unless its vector clock is older"
+    )
     def largest_time_is_newer(self, incoming: Record, current: Record) -> bool:
         return incoming.update_time > current.update_time
 
@@ -248,7 +250,7 @@ class _Decisions(Peer):
         first, second = (sum(record.vector_clock.values()) for record in (one, other))
         return super().decide(one, other) if first == second else (one, other) if first > second else (other, one)
 
-    @fault(Peer.resolve, "51", "resolves only the first conflict of a record, and discards later versions")
+    @fault(Peer.resolve, "51", "resolves only the first conflict of a record, and discards later concurrent versions")
     def resolves_one_conflict(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
     ) -> None:
@@ -416,7 +418,7 @@ class TakesOldKeys(Peer):
             self.store_record(replace(current, record=replace(incoming, vector_clock=current.record.vector_clock)))
 
 
-@mutant("51", "declares conflict signals, but sends none")
+@mutant("51", "does not signal a conflict of two versions of a record")
 class SignalsNoConflicts(Peer):
     def resolve(
         self, current: StoredRecord, stored: StoredRecord, incoming: Record, source: int, effects: Effects
@@ -474,7 +476,7 @@ class TakesOlderDeletions(Peer):
         return super().is_older(incoming, current) and incoming.deleted and not current.deleted
 
 
-@mutant("56", "accepts old versions of records that it has deleted")
+@mutant("56", "accepts old versions of deleted records")
 class ForgetsTheDeleted(_ForgetsDeletions):
     pass
 
@@ -519,7 +521,7 @@ for _name in ("smallest-time-wins", "first-version-wins", "last-version-wins", "
 
 
 @mutant(
-    "19", "keeps its own version in conflicts with equal times, and sends this version again", clocks_count_hops=True
+    "19", "keeps its stored version in conflicts with equal times, and sends this version again", clocks_count_hops=True
 )
 class NeverAgreesOnTies(Peer):
     def decide(self, one: Record, other: Record) -> tuple[Record, Record]:

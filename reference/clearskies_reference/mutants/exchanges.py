@@ -269,7 +269,7 @@ class _Links(Peer):
             self.store.commit()
         return super().delete_by_key(key, now_ms, effects)
 
-    @fault(Peer.store_update, "28", "writes changes of others again as its own changes")
+    @fault(Peer.store_update, "28", "writes changes of peers with larger IDs again as its own changes")
     def rewrites_changes_of_others(
         self, current: StoredRecord | None, stored: StoredRecord, source: int, effects: Effects
     ) -> None:
@@ -356,7 +356,7 @@ class _CountsCharacters(Parser):
         return end, message
 
 
-@mutant("37", "reads the length of a received body as a number of characters")
+@mutant("37", "reads the length of a received unsigned body as a number of characters")
 class CountsReceivedCharacters(Peer):
     parser_class = _CountsCharacters
 
@@ -467,7 +467,11 @@ class _UsesSomeTakenUuids(UsesTakenUuids):
     def uses_uuids_of_deleted_records(self, taken: StoredRecord) -> bool:
         return taken.record.deleted and taken.record.last_updated_by != self.peer_id
 
-    @fault(UsesTakenUuids.overlooks, "08", "uses a suggested uuid even if it is that of a record without its key")
+    @fault(
+        UsesTakenUuids.overlooks,
+        "08",
+        "uses a suggested uuid even if it is that of a record that lost its key to another record",
+    )
     def uses_uuids_of_hidden_records(self, taken: StoredRecord) -> bool:
         return not taken.record.deleted and self.as_shown(taken).deleted
 

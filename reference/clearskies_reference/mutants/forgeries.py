@@ -79,6 +79,6 @@ class _OwnName(_VerifiesSomeSignatures):
     def verifies_no_early_revisions(self, update: Record) -> bool:
         return update.last_updated_rev < self.store.known.get(update.last_updated_by, 0)
 
-    @fault(_VerifiesSomeSignatures.trusts, "06", "verifies no signatures once it has thirty records")
+    @fault(_VerifiesSomeSignatures.trusts, "06", "verifies no signatures once it has more than thirty records")
     def verifies_only_thirty_records(self, update: Record) -> bool:
         return sum(1 for _ in self.store) > 30

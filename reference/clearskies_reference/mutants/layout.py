@@ -1,4 +1,4 @@
-"""Faults in sections "Access Levels" and "Database Layout": who may write, and what a record is."""
+"""Faults in sections "Access Levels" and "Database Layout": who may write, what a record is, and its vector clock."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ class _Records(Peer):
     def has_one_uuid(self) -> str:
         return self.peer_id
 
-    @fault(Peer.time_of_change, "11", "writes local times without a zone")
+    @fault(Peer.time_of_change, "11", "writes times in UTC with a blank instead of T and without Z")
     def writes_local_times(self, now_ms: int, after: Iterable[StoredRecord | None]) -> Timestamp:
         time = super().time_of_change(now_ms, after)
         return replace(time, text=time.text.replace("T", " ").removesuffix("Z"))
@@ -400,7 +400,7 @@ class IgnoresValueOfDeletedMember(Peer):
 
 
 class PassesOnUnsigned(Peer):
-    """As a read-only peer, accepts unsigned updates and relays them in messages of its own."""
+    """As a read-only peer, sends records of which it has no signed message without a signature."""
 
     def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         if self.writes or stored.signed is not None:

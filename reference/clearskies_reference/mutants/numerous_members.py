@@ -31,13 +31,13 @@ class _Numerous(Peer):
         since = {peer_id: revision % (1 << 32) for peer_id, revision in request.since.items()}
         super().answer(link, replace(request, since=since), effects)
 
-    @fault(Peer.apply_update, "41", "refuses updates with the largest number of 63 bits in their vector clocks")
+    @fault(Peer.apply_update, "41", "refuses updates with a number of at least 2^63-1 in their vector clocks")
     def refuses_largest_numbers(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
         if max(incoming.vector_clock.values(), default=0) >= (1 << 63) - 1:
             raise MalformedMessageError("the number is too large")
         super().apply_update(incoming, signed, source, effects)
 
-    @fault(Peer.apply_update, "25", "refuses updates with the largest revision of 63 bits")
+    @fault(Peer.apply_update, "25", "refuses updates with a revision of at least 2^63-1")
     def refuses_the_largest_revision(
         self, incoming: Record, signed: Message | None, source: int, effects: Effects
     ) -> None:

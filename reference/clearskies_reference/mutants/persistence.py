@@ -99,7 +99,7 @@ class _MisreadingsAfterRestart(_MisreadsAfterRestart):
     @fault(
         _MisreadsAfterRestart.read_again,
         "46",
-        "forgets numbers of vector clocks, except the last writer's, after a restart",
+        "forgets numbers of vector clocks, except its own and the last writer's, after a restart",
     )
     def forgets_clocks_at_start(self, stored: StoredRecord) -> StoredRecord:
         known = (self.peer_id, stored.record.last_updated_by)

@@ -65,7 +65,7 @@ def mutant(
     """Register a subclass of Peer or LogicalClock, by default under the name of the class in kebab case.
 
     ``requirement`` is given without its prefix CSDB-; ``config`` are settings under which the fault
-    has an effect. ``out_of_reach`` is the reason why no check can reject the mutant.
+    has an effect. ``out_of_reach`` is the reason why no generated schedule can reveal the fault.
     """
 
     def register(faulty: Faulty) -> Faulty:
@@ -137,7 +137,7 @@ def add_counting_hops(known: str) -> None:
 
 
 def _kebab(name: str) -> str:
-    """The name in kebab case, without the underscore in front."""
+    """The name of a class or method in kebab case."""
     return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
 
 

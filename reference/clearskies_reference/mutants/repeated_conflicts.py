@@ -59,7 +59,7 @@ class _LaterConflicts(_CountsConflicts):
         return super().decide_again(one, other, number) if number < 3 else (one, other)
 
 
-@mutant("54", "uses the update_time of the first version of a record in all conflicts of this record")
+@mutant("54", "in later conflicts of a record, compares with the update_time of its version in the first conflict")
 class ComparesTheFirstTime(_CountsConflicts):
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -175,7 +175,7 @@ class ComparesTheLargestTimes(_OrdersOtherwise):
 
 @mutant("38", "hides a record that has lost its key even after the other record is renamed or deleted")
 class HidesLosersForEver(Peer):
-    """The record is shown again if it changes itself."""
+    """The record is shown again after an update of it."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)
@@ -198,7 +198,7 @@ class HidesLosersForEver(Peer):
     "38", "hides a record that had lost its key before a restart, even after the other record is renamed or deleted"
 )
 class HidesLosersAfterARestart(Peer):
-    """The record is shown again if it changes itself."""
+    """The record is shown again after an update of it."""
 
     def __init__(self, *details: Any, **more: Any) -> None:
         super().__init__(*details, **more)

@@ -1,4 +1,4 @@
-"""Faults in sections "Record Changes" and "Requesting Updates": the receivers and the order of updates."""
+"""Faults in sections "Record Changes" and "Requesting Updates": revisions, writers, receivers and order of updates."""
 
 from __future__ import annotations
 
@@ -335,7 +335,7 @@ class _Asking(Peer):
     def asks_for_all(self) -> dict[str, int]:
         return {}
 
-    @fault(Peer.known, "29", "derives the known revisions from its current records")
+    @fault(Peer.known, "29", "in requests, omits peers whose last update has been replaced by another update")
     def derives_since_from_its_records(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for stored in self.store:
@@ -502,7 +502,7 @@ class _Answering(Peer):
     def sends_the_known(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
 
-    @fault(Peer.missing, "59", "omits the first record that is unknown to the requesting peer")
+    @fault(Peer.missing, "59", "omits the first unknown revision of each writer that the request names")
     def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(GetUpdates({by: revision + 1 for by, revision in request.since.items()}))
 
