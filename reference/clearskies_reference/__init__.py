@@ -1,9 +1,9 @@
 """The executable model of the ClearSkies database extension.
 
 The model has one module per concept of the specification. It reads no clock and uses no randomness of its own. Start
-reading at Peer, then Database. Each choice that the specification leaves open is a field of Config. Only two parts do
-I/O: ``sqlite_store`` keeps a store in a file, and ``testee`` speaks the testee protocol for ``python -m
-clearskies_reference``.
+reading at Peer, then Database. Choices that the specification leaves open are fields of Config, or subclasses of Peer
+for the variants. Only two parts do I/O: ``sqlite_store`` keeps a store in a file, and ``testee`` speaks the testee
+protocol for ``python -m clearskies_reference``.
 """
 
 from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution

@@ -1,4 +1,4 @@
-"""The configuration of a peer: each choice that the specification leaves open.
+"""The configuration of a peer: choices that the specification leaves open.
 
 The defaults are the positions of the suite.
 """

@@ -1,9 +1,10 @@
 """The executable model of SDS, the Scalable Data Sync protocol for distributed logs.
 
 The model has one module per concept of the specification. It reads no clock and uses no randomness. Start reading at
-Participant, then Channel, whose methods follow the protocol steps heading by heading. Each choice that the
-specification leaves open is a field of Config. The optional extension SDS-R is in ``repair``; a channel uses it only if
-Config.sds_r is set. Only the folder ``testee`` does I/O: it speaks the testee protocol for ``python -m sds_reference``.
+Participant, then Channel, whose methods follow the protocol steps heading by heading. Choices that the specification
+leaves open are fields of Config, or subclasses for the variants. The optional extension SDS-R is in ``repair``; a
+channel uses it only if Config.sds_r is set. Only the folder ``testee`` does I/O: it speaks the testee protocol for
+``python -m sds_reference``.
 """
 
 from .bloom_filter import RollingBloomFilter, build_filter

@@ -2,9 +2,10 @@
 
 Theory of operation. A Channel holds the state that "Participant state" lists. It has one public method per kind of
 input: the application sends (``send``, ``send_ephemeral``, ``send_sync``), a message arrives (``receive``), time passes
-(``tick``, which runs the periodic sweeps and the periodic sync). Each method except ``send_ephemeral`` takes the current
-time in milliseconds, and all return Effects; the channel itself has no clock, no network and no randomness. The steps
-below the public methods are grouped by the headings of the specification. Variants and mutants override these steps.
+(``tick``, which runs the periodic sweeps and the periodic sync). Each method except ``send_ephemeral`` takes the
+current time in milliseconds, and all return Effects; the channel itself has no clock, no network and no randomness. The
+steps below the public methods are grouped by the headings of the specification. Variants and mutants override these
+steps.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def serve_as_asked(
 ) -> int:
     """Serve until stdin ends, or over gRPC until SIGTERM.
 
-    Return 0, or 2 for an invalid command line. ``conversation`` makes the handler of one conversation; ``protocol`` is
-    the module of the testee protocol that protoc generated.
+    Return 0. For an invalid command line, the process exits with status 2. ``conversation`` makes the handler of one
+    conversation; ``protocol`` is the module of the testee protocol that protoc generated.
     """
     if arguments.grpc:
         try:

@@ -315,14 +315,14 @@ class _Relays(Peer):
             if not number or b"get_updates" not in message.body[:60]:
                 self.process_message(link, message, effects)
 
-    @fault(Peer.missing, "37", "sends deletions after the other records")
+    @fault(Peer.missing, "37", "in answers, sends deletions after the other records")
     def answers_with_deletions_last(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.deleted)
 
     @fault(
         Peer.missing,
         "37",
-        "answers in pages of a hundred records, with larger revisions on each page than on the previous page",
+        "answers in pages of a hundred records, and omits further records with the last revision of a page",
     )
     def answers_in_pages(self, request: GetUpdates) -> list[StoredRecord]:
         found, out = super().missing(request), list[StoredRecord]()
@@ -455,7 +455,11 @@ class IgnoresValidBesideInvalid(Peer):
 
 @register_faults
 class _Conflicts(Peer):
-    @fault(Peer.is_older, "51", "treats versions whose vector clocks have no common peer as older")
+    @fault(
+        Peer.is_older,
+        "51",
+        "treats a received version as older if its clock and the stored clock have no peer in common",
+    )
     def other_clocks_are_older(self, incoming: Record, current: Record) -> bool:
         common = incoming.vector_clock.keys() & current.vector_clock.keys()
         return super().is_older(incoming, current) or not common

@@ -397,11 +397,11 @@ class _Answering(Peer):
     def subscribes_to_itself_alone(self, link: ClubLink, source: int | None) -> bool:
         return source is None and super().is_recipient(link, source)
 
-    @fault(Peer.missing, "37", "sends the last change first")
+    @fault(Peer.missing, "37", "sends the records of an answer in reverse order")
     def answers_backwards(self, request: GetUpdates) -> list[StoredRecord]:
         return super().missing(request)[::-1]
 
-    @fault(Peer.missing, "37", "sends records in the order of uuids")
+    @fault(Peer.missing, "37", "sends the records of an answer in the order of uuids")
     def answers_by_uuid(self, request: GetUpdates) -> list[StoredRecord]:
         return sorted(super().missing(request), key=lambda stored: stored.record.uuid)
 

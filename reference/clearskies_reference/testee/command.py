@@ -75,8 +75,8 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM. Returns the exit status: 0, or 2 for an invalid command
-    line."""
+    """Serve until stdin ends, or over gRPC until SIGTERM. Returns 0. For an invalid command line, the process
+    exits with status 2."""
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:
