@@ -168,7 +168,7 @@ def test_0_a_replay_on_the_reference_says_that_it_does_better(schedule: Path, so
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "broken.json is not JSON"),
+        ("{", "broken.json: the text is not JSON"),
         ('{"version": 2}', "broken.json, line 1: version: this is version 2 of the format"),
         (dumps(Schedule((Member("alice"),))).replace("[]", '[{"op": "sync", "who": "bob"}]'), "no participant 'bob'"),
     ],

@@ -122,7 +122,7 @@ TIMES = "parameter: operations[1].times"
         ("operations[9].times", "line 4: parameter: operations[9] does not exist: the last one is operations[3]"),
         ("times", "line 4: parameter: 'times' does not name a number: write a path such"),
         ("configuration.bloom_capacity", "the configuration of the file has no number 'bloom_capacity'. It has no "),
-        ("members[0].clock_ms", "members[0].clock_ms is 0, and `limits` raises numbers from"),
+        ("members[0].clock_ms", "members[0].clock_ms is 0, and `limits` raises only numbers above 0"),
     ],
 )
 def test_2_a_file_without_a_number_to_raise(tmp_path: Path, parameter: str, said: str) -> None:

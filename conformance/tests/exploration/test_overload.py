@@ -84,7 +84,7 @@ def test_a_run_plays_the_units_that_an_additional_process_could_not_begin(tmp_pa
 def test_what_does_not_start_again_is_not_driven_and_no_verdict(tmp_path: Path) -> None:
     result = typed(*FUZZ, "--jobs", "2", "--out", tmp_path / "found", "--", *limited(tmp_path, in_all=2))
     assert result.exit_code == Exit.NOT_DRIVEN, result.output
-    assert "The rest was not played: " in words(result.stdout)
+    assert "The remaining schedules were not played: " in words(result.stdout)
     assert "ended early: no verdict" in words(result.stdout)
 
 

@@ -112,7 +112,7 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
         certificate(Report(whole_report().data, cut_off="after line 3"))
     other = whole_report().data
     other["requirements"][3]["statement"] = "Anything goes."
-    with pytest.raises(CertificateError, match=r"different data about SDS-MSG-04.*repeat the run"):
+    with pytest.raises(CertificateError, match=r"other data about SDS-MSG-04.*repeat the run"):
         certificate(Report(other))
     with pytest.raises(CertificateError, match=r"version 9\.9"):
         certificate(whole_report(suite={"name": "sds-conformance", "version": "9.9"}))
@@ -149,7 +149,7 @@ def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None
         (lambda data: data["run"]["environments"].append("the-moon"), "the environment the-moon does not exist"),
         (lambda data: data["breakdowns"].update(sleep=1), "the kind of breakdown sleep does not exist"),
         (lambda data: data["vectors"].update(version="9.9"), "the version of the golden vectors"),
-        (lambda data: data["level"]["parts"][0].update(judged=1), "the level does not follow"),
+        (lambda data: data["level"]["parts"][0].update(judged=1), "the parts of the level do not follow"),
         (lambda data: data.update(date="yesterday"), "the date of the certificate is not a date"),
         (lambda data: data["causes"][0].update(under=[{"requirement": "X-1", "why": "so"}]), "X-1 is among the causes"),
     ],

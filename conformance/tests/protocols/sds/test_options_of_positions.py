@@ -156,7 +156,7 @@ def test_another_text_has_other_choices() -> None:
     ("broken", "says"),
     [
         (lambda view: iter([1 / 0]), "ZeroDivisionError: division by zero"),
-        (lambda view: iter([(view.trace.steps[0], "sideways")]), "'sideways' is none of its options"),
+        (lambda view: iter([(view.trace.steps[0], "sideways")]), "'sideways' is not an option of the position"),
     ],
 )
 def test_a_fault_of_ours_is_reported_and_costs_nothing_else(
