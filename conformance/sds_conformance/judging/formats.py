@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import VIRTUAL_CLOCK, printable
 from sds_harness.stage import START_MS
+from sds_harness.trace import Trace
 
 LONGEST_NAME = 20
 """Maximum number of characters of a label or of a participant's name that are shown."""
@@ -22,11 +25,32 @@ MOST_BYTES = 64
 T = TypeVar("T")
 
 
-def clock(milliseconds: int, start_ms: int = START_MS) -> str:
-    """Format a time or a Lamport timestamp, in ms, relative to the start T of virtual time. A value more than 400 days
-    from T, such as a Lamport timestamp that starts at 0, is formatted as a number.
+_origin: ContextVar[int] = ContextVar("origin", default=START_MS)
+"""The time T, in epoch milliseconds, from which times are counted."""
+
+
+@contextmanager
+def times_of(trace: Trace[Any]) -> Iterator[None]:
+    """Context in which times are counted from the start of virtual time. If the implementation has no virtual clock,
+    they are counted from the start of the trace.
     """
-    difference = milliseconds - start_ms
+    real = trace.start_ms and not trace.declaration.can_by_name(VIRTUAL_CLOCK) and trace.start_ms > _BEFORE_CLOCKS_MS
+    token = _origin.set(trace.start_ms if real else START_MS)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
+
+
+_BEFORE_CLOCKS_MS = 1 << 40
+"""Times below this value (the year 2004) are counters, not times of a clock."""
+
+
+def clock(milliseconds: int, start_ms: int | None = None) -> str:
+    """Format a time or a Lamport timestamp, in ms, relative to the time T: ``start_ms``, or the time of `times_of`. A
+    value more than 400 days from T, such as a Lamport timestamp that starts at 0, is formatted as a number.
+    """
+    difference = milliseconds - (_origin.get() if start_ms is None else start_ms)
     if abs(difference) > 400 * 24 * 3_600_000:
         return str(milliseconds)
     return "T" if not difference else f"T{difference:+d}"

@@ -6,13 +6,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Step, Trace
 
-from ..judging.formats import LONG_ID, MOST, foremost, format_count, identifier, make_times_relative
+from ..judging.formats import LONG_ID, MOST, foremost, format_count, identifier, make_times_relative, times_of
 from ..judging.verdict import Finding
 from ..protocols import Protocol
 from ..protocols.words import Narrator
@@ -133,6 +134,7 @@ class Evidence:
     def __init__(self, finding: Finding, trace: Trace[Any] | None = None, narrator: Narrator | None = None) -> None:
         """``trace`` is the trace of the finding, None if it was not stored. ``narrator`` describes its steps."""
         self._finding = finding
+        self._trace = trace
         self._steps: list[Step] = []
         if trace is not None and narrator is not None:
             self._narrator = narrator
@@ -321,13 +323,14 @@ class Evidence:
         return Exhibit(step, self._narrator.done(step, self._about, self._finding_text), tuple(lines), blamed)
 
     def _make_readable(self, text: str) -> str:
-        """Shorten IDs in the same way as in the steps, make times relative to the start of virtual time, and write
-        lists without brackets.
+        """Shorten IDs in the same way as in the steps, make times relative to the time T, and write lists without
+        brackets.
         """
         for message_id in self._about:
             if len(message_id) > LONG_ID:
                 text = text.replace(repr(message_id), identifier(message_id))
-        text = make_times_relative(text)
+        with times_of(self._trace) if self._trace is not None else nullcontext():
+            text = make_times_relative(text)
         text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
         return "nothing" if text == "None" else text.replace("[]", "none")
 

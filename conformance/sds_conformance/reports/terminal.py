@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import VIRTUAL_CLOCK, Declaration, printable
 from sds_harness.faults import Breakdown, FaultKind
 
 from ..judging.exits import Exit
@@ -207,7 +207,9 @@ def show_conversation(console: Console, report: Report, requirement: str) -> Non
     trace = trace or next(iter(report.traces.values()), None)
     if trace is None:
         return
-    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    console.print(
+        Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = {_start_text(trace.declaration)}")
+    )
     narrator = report.protocol.narrator(trace)
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
@@ -260,6 +262,11 @@ def _cells(rows: Sequence[Row]) -> list[Text]:
     return [Text(str(count) if count else "·", STYLES[verdict] if count else "dim") for verdict, count in counts]
 
 
+def _start_text(declared: Declaration) -> str:
+    """Describe the time T, from which the times of stories are counted."""
+    return "the start of virtual time" if declared.can_by_name(VIRTUAL_CLOCK) else "the start of the conversation"
+
+
 def _show_stories(console: Console, report: Report, stories: int | None) -> None:
     """Print one story for each root cause, the most severe first, then the breakdowns."""
     found = report.causes
@@ -268,7 +275,8 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
         casting = report.protocol.casting
         warns = any(cause.verdict is Verdict.WARN for cause in found) and not whole
         briefly = " The steps of warnings are left out; --stories all prints them." if warns else ""
-        print_labelled(console, "Stories", Text(f"T is the start of virtual time. {casting}".rstrip() + briefly, "dim"))
+        start = _start_text(report.declaration)
+        print_labelled(console, "Stories", Text(f"T is {start}. {casting}".rstrip() + briefly, "dim"))
         console.print()
     for row in report.requirements(Verdict.ERROR.value):
         console.print(headline(Verdict.ERROR, row["id"], f"{row['level']}, section {row['anchor']!r}"))

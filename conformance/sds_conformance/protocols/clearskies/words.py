@@ -13,7 +13,7 @@ from sds_harness.clearskies.streams import Message
 from sds_harness.clearskies.trace import Event, Step, Trace
 from sds_harness.declaration import printable
 
-from ...judging.formats import clock, foremost, format_count, hex_of, identifier, json_of, short
+from ...judging.formats import clock, foremost, format_count, hex_of, identifier, json_of, short, times_of
 from ..words import QuotedFacts
 from .view.facts import keys_in_command, name_peer, reads_as_update
 
@@ -31,6 +31,10 @@ class Narrator:
 
     def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
         """The command of a step, in one line."""
+        with times_of(self._trace):
+            return self._done(step, about)
+
+    def _done(self, step: Step, about: frozenset[str]) -> str:
         request, who = step.request, short(step.participant)
         match step.command:
             case "open":

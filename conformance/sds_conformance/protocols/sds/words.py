@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from sds_harness.declaration import printable
 from sds_harness.sds.trace import Event, Step, Trace, Wire
-from sds_harness.stage import COUNTING_START_MS, START_MS
+from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...judging.formats import MOST, clock, foremost, format_count, hex_of, identifier
+from ...judging.formats import MOST, clock, foremost, format_count, hex_of, identifier, times_of
 from ..words import QuotedFacts
 from .view.filters import KnownFilters, read_filter
 
@@ -40,7 +40,7 @@ class Narrator:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._start_ms = START_MS if trace.revision.lamport_follows_clock else COUNTING_START_MS
+        self._start_ms = None if trace.revision.lamport_follows_clock else COUNTING_START_MS
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
         """By participant and channel: (index of the step, message ID) of each own content message."""
         for step in trace.steps:
@@ -55,6 +55,10 @@ class Narrator:
 
         Details that do not concern ``finding_text``, the text of a finding, are left out.
         """
+        with times_of(self._trace):
+            return self._done(step, about, finding_text)
+
+    def _done(self, step: Step, about: frozenset[str], finding_text: str) -> str:
         request, who = step.request, printable(step.participant, 40)
         match step.command:
             case "open":
@@ -97,6 +101,10 @@ class Narrator:
         """Describe the results of a step in order, each in one line; empty if there are none. Parameters as in
         `done`.
         """
+        with times_of(self._trace):
+            return self._came_out(step, about, finding_text)
+
+    def _came_out(self, step: Step, about: frozenset[str], finding_text: str) -> list[str]:
         if step.reply is None:
             return ["no answer"]
         match step.answer:

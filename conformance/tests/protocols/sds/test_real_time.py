@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 
 import pytest
 
-from run_helpers import Handle, certified, reference, verdict_on, with_verdict
+from run_helpers import Handle, certified, reference, reference_command, verdict_on, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
@@ -16,6 +17,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
+from suite_terminal import typed, words
 
 OPEN = {
     "SDS-STATE-01",
@@ -98,3 +100,20 @@ def test_a_fault_is_found_in_real_time(name: str) -> None:
     mutant = MUTANTS[name]
     outcome = judged(mutant.configure(Config()), mutant.participant_class)
     assert mutant.requirement in against(outcome)
+
+
+def test_times_count_from_the_start_of_a_conversation_in_real_time() -> None:
+    out = typed("smoke", "--", *reference_command("--without", "virtual-clock")).stdout
+    assert re.search(r"1 alice joins c1 at T$", out, re.MULTILINE)
+    assert re.findall(r"T[+-]\d{8,}", out) == []
+    out = typed(
+        "run",
+        "--environment",
+        "plain",
+        "--scenario",
+        "ties",
+        "--",
+        *reference_command("--without", "virtual-clock", "--mutant", "ties-by-arrival"),
+    ).stdout
+    assert "T is the start of the conversation." in words(out)
+    assert re.findall(r"T[+-]\d{8,}", out) == []
