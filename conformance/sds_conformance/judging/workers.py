@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -17,7 +18,7 @@ from typing import Any
 from sds_harness.family import adopt, dismiss
 from sds_harness.resources import MissingResourceError, explain, in_socket_folder, why_alone
 from sds_harness.safe_path import safe_path
-from sds_harness.signals import follow_parent
+from sds_harness.signals import defer_signals, follow_parent
 from sds_harness.watchdog import watch_worker
 
 PATIENCE_S = 5.0
@@ -59,7 +60,10 @@ class Workers:
             self.context.set_forkserver_preload(["__main__", *_find_suite_modules()])
             worker = self.context.Process(target=_run_worker, args=(environment, work, self._reports, *arguments))
             try:
-                worker.start()
+                # An interrupt here would leave a worker that nobody ends.
+                with defer_signals(), _interrupts_blocked():
+                    worker.start()
+                    self._processes.append(worker)
             except (EOFError, OSError) as error:
                 forked = (
                     "The process could not be forked"
@@ -68,7 +72,6 @@ class Workers:
                 )
                 reason = explain(error) or forked
                 raise MissingResourceError(f"a process of the suite did not start. {reason}") from error
-        self._processes.append(worker)
 
     def report(self, *, wait: bool = True) -> Any:
         """Return the next report; None if there is none. With ``wait``, wait up to 0.2 s."""
@@ -110,6 +113,19 @@ class Workers:
             self._reports.cancel_join_thread()
 
 
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT while the first worker starts the fork server, which inherits the signal mask.
+
+    An interrupt would reach the fork server while it imports modules, and it would print a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def prepare() -> None:
     """Check that worker processes can be started in this environment. Raises MissingResourceError."""
     if why := why_alone():
@@ -136,6 +152,7 @@ def _find_suite_modules() -> list[str]:
 
 def _run_worker(environment: Mapping[str, str], work: Callable[..., None], reports: Any, *arguments: Any) -> None:
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see _interrupts_blocked
         follow_parent(unwinding=True)
         adopt()
         watch_worker()

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -167,3 +168,27 @@ def test_where_nothing_wakes_the_main_thread_a_line_says_so_and_the_command_ends
     ended = stuck("deaf", 100, "run", "--environment", "plain", "--jobs", "1", "--total-timeout", "2")
     assert ended.returncode == 3
     assert ended.stderr.endswith("blocked the harness beyond every timeout. Nothing was judged.\n")
+
+
+def test_an_interrupt_while_workers_start_prints_no_traceback() -> None:
+    """Ctrl-C reaches all processes of the terminal: also the fork server, which still imports the suite."""
+    command = [*SUITE, "fuzz", "--jobs", "2", "--schedules", "100000", "--", *reference_command()]
+    child = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=heed,
+        start_new_session=True,
+    )
+
+    def fork_server_runs() -> bool:
+        family = psutil.Process(child.pid).children(recursive=True)
+        return any("forkserver" in " ".join(one.cmdline()) for one in family)
+
+    assert wait_for(fork_server_runs, 30)
+    time.sleep(0.5)  # the fork server starts to import
+    os.killpg(child.pid, signal.SIGINT)
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == Exit.INTERRUPTED
+    assert "Traceback" not in out
