@@ -123,7 +123,9 @@ KINDS = {
     "dialects": NameKind("dialect", "--dialect", lambda revision: dict.fromkeys(_rules(revision).dialects, "")),
     "groups": NameKind("group of vectors", "vectors run --group", _groups),
     "capabilities": NameKind(
-        "capability", "selftest --without", lambda revision: dict.fromkeys(_capabilities(revision), "")
+        "capability",
+        "selftest --without",
+        lambda revision: {name: f"CAPABILITY_{name.upper().replace('-', '_')}" for name in _capabilities(revision)},
     ),
     "mutants": NameKind(
         "mutant",

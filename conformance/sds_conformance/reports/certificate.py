@@ -228,9 +228,13 @@ def read_certificate(path: Path) -> Certificate:
     except FileError as error:
         message = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
         raise CertificateError(message) from None
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
-        found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
-        raise CertificateError(f"{path} is {found}, but this version reads {SCHEMA_ID}")
+    if not isinstance(data, dict) or "schema" not in data:
+        what = "it does not name its schema" if isinstance(data, dict) else "it is not a JSON object"
+        raise CertificateError(
+            f"{path} is not a certificate: {what}. Name a {NAME} that `sds-conformance certificate write` wrote"
+        )
+    if data["schema"] != SCHEMA_ID:
+        raise CertificateError(f"{path} is {printable(str(data['schema']), 60)}, but this version reads {SCHEMA_ID}")
     if (wrong := _describe_schema_error(data)) is not None:
         raise CertificateError(f"{path} is not a certificate: {wrong}")
     try:

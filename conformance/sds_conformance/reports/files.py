@@ -137,7 +137,7 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
         else:
             data |= row
     if not data:
-        raise ReportError(f"{file} is not a report: it has no header")
+        raise ReportError(f"{file} is not a report: it has no header. Name a folder that `run --report` wrote")
     if "summary" not in data:
         cut_off = cut_off or f"after line {number}"
         data["summary"] = _partial_summary(rows["requirements"])
@@ -146,7 +146,9 @@ def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
 
 def _check_schema(file: Path, data: dict[str, Any]) -> None:
     if "schema" not in data:
-        raise ReportError(f"{file} is not a report: it does not name its schema")
+        raise ReportError(
+            f"{file} is not a report: it does not name its schema. Name a folder that `run --report` wrote"
+        )
     if data["schema"] != SCHEMA_ID:
         found = printable(str(data.get("schema")), 60)
         raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: repeat the run, with --report")

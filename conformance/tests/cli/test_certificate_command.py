@@ -70,6 +70,7 @@ def test_it_is_shown_on_80_columns() -> None:
         "not Core: MUST requirements that fail: SDS-MSG-01",
         "Untested SDS-INSWEEP-03",
         "version 1.1.0, not asked",
+        "Exhaust not played completely",
     ):
         assert printed in words(result.stdout)
     assert Path("page.html").is_file()
@@ -94,6 +95,10 @@ def test_what_is_hostile_in_it_reaches_no_terminal() -> None:
         ("write out/report.json --out no/such/place", "Name another FILE"),
         ("write out/report.json --sign-key no-key", "ssh-keygen -t ed25519 -f no-key"),
         ("show nowhere", "certificate write"),
+        (
+            "show empty.json",
+            "empty.json is not a certificate: it does not name its schema. Name a certificate.json that",
+        ),
         ("verify nowhere", "certificate write"),
         ("verify out/report.json", "this version reads sds-conformance/certificate/2"),
         ("verify certificate.json --signer ann", "--allowed-signers FILE and --signer NAME"),
@@ -103,6 +108,7 @@ def test_what_is_hostile_in_it_reaches_no_terminal() -> None:
 def test_wrong_use_says_what_to_type(arguments: str, said: str) -> None:
     left(whole_report(), Path("out"))
     kept(certified(), Path())
+    Path("empty.json").write_text("{}")
     result = typed("certificate", *arguments.split())
     assert result.exit_code == 2
     assert said in words(result.stderr)

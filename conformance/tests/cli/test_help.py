@@ -20,6 +20,7 @@ from sds_conformance.cli.documentation import PAGES
 from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.presentation import project
 from sds_conformance.protocols import revisions
+from sds_proto.testee.v1 import testee_pb2 as pb
 from suite_terminal import too_wide, typed, words
 
 
@@ -172,3 +173,9 @@ def test_without_a_site_the_public_text_is_opened(opened: list[str], monkeypatch
     for arguments in ([], ["tutorial"], ["SDS-RECV-06", "--path"]):
         assert typed("docs", *arguments, "--open").exit_code == 2
     assert len(opened) == 1
+
+
+def test_capabilities_are_listed_with_the_name_that_an_adapter_declares() -> None:
+    names = json.loads(typed("list", "capabilities", "--json").stdout)
+    assert {f"CAPABILITY_{name.upper().replace('-', '_')}" for name in names} == {*names.values()}
+    assert {*names.values()} == {*pb.Capability.keys()} - {"CAPABILITY_UNSPECIFIED"}

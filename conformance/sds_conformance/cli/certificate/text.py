@@ -93,7 +93,7 @@ def _show_head(out: Console, certificate: Certificate) -> None:
         print_labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
     print_labelled(out, "Vectors", Text(describe_vectors(data)))
     print_labelled(out, "Schedules", Text(describe_fuzz(data)))
-    print_labelled(out, "All of them", Text(describe_exhaustion(data)))
+    print_labelled(out, "Exhaust", Text(describe_exhaustion(data)))
     print_labelled(out, "Limits", Text(describe_limits(data)))
     for doubt in data["doubts"]:
         print_labelled(out, "Warning", Text(printable(doubt, 600), "yellow"))
