@@ -103,7 +103,8 @@ def _report_no_match(err: Console, dialogue: Dialogue, selection: DialogueSelect
             (selection.participant, "participant", dialogue.participants),
             (selection.channel, "channel", dialogue.channels),
         )
-        for _, what, known in (one for one in requested if one[0]):
-            names = ", ".join(printable(name, 40) for name in [*known][:_NAMES])
-            err.print(f"There is {'no other' if names else 'no'} {what}{f' than {names}' if names else ''}.")
+        for name, what, known in (one for one in requested if one[0]):
+            names = ", ".join(printable(one, 40) for one in [*known][:_NAMES])
+            only = f", only {names}" if names else ""
+            err.print(f"The transcript has no {what} {printable(name, 40)!r}{only}.")
     sys.exit(Exit.NOTHING_EXERCISED)

@@ -83,7 +83,7 @@ def test_filters_by_participant_and_channel(talk: Path) -> None:
         assert "in this part" in shown.stdout
     missing = typed("explain", "--participant", "zoe", talk)
     assert missing.exit_code == 4
-    assert words(missing.stderr) == "There is no other participant than alice, carol."
+    assert words(missing.stderr) == "The transcript has no participant 'zoe', only alice, carol."
 
 
 @pytest.mark.parametrize(
