@@ -10,6 +10,19 @@ from ...outgoing_buffer import AckState, OutgoingEntry
 from ..registry import fault, mutant, omit, register_faults
 
 
+@mutant(
+    "ACK-04",
+    "counts the filter of a message again when the message is delivered after waiting",
+    possible_ack_threshold=2,
+)
+class CountsFiltersAgainOnDelivery(Channel):
+    def deliver_ready(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular:
+                self.review_bloom_filter(entry.message, effects, entry.received_ms)
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+
+
 @register_faults
 class _Acknowledging(Channel):
     _by_the_last_sweep: tuple[Delivered, ...] = ()

@@ -115,6 +115,15 @@ class ResendsInTwoChannels(Neighbour):
             super().sweep_outgoing(now_ms, effects)
 
 
+@add_with_neighbours("OUTSWEEP-01", "restarts the resend periods of its other channels when it sends")
+class SendsRestartResendsElsewhere(Neighbour):
+    def broadcast_at(self, now_ms: int) -> None:
+        super().broadcast_at(now_ms)
+        for channel in self.neighbours():
+            for entry in channel.outgoing:
+                channel.schedule_resend(entry, now_ms)
+
+
 @add_with_neighbours(
     "INSWEEP-01", "sweeps the incoming buffers of only its first two channels", cascade_on_receive=False
 )

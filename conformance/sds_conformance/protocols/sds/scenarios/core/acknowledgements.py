@@ -95,12 +95,16 @@ def second_filter_may_acknowledge(script: Script, alice: Part, bob: Peer, carol:
 def second_filter_holds_more(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The second filter holds all three own messages, the first filter only the oldest of them.
 
-    A message is acknowledged by a second filter if the implementation is configured to need two.
+    A message is acknowledged by a second filter if the implementation is configured to need two. The filter of a
+    message that waits and is delivered later counts once.
     """
     sent = [alice.send() for _ in range(3)]
     base = script.now
     alice.given(bob.content(base, holds=sent[:1])).observe()
     alice.given(carol.content(base + 1, holds=sent)).observe()
+    later, to_come = alice.send(), bob.content(base + 2)
+    alice.given(carol.content(base + 3, to_come, holds=[later])).observe()
+    deliver_and_settle(alice, to_come).observe()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)

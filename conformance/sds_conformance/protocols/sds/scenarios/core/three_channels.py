@@ -61,7 +61,10 @@ def own_messages_in_three_channels(script: Script) -> None:
 
 @scenario("OUTSWEEP-01", "STATE-12", needs=(pb.CAPABILITY_RESEND,), long=True)
 def nobody_answers_in_three_channels(script: Script) -> None:
-    """Own messages in three channels stay unacknowledged: one in each, a second in the last, later one in the first."""
+    """Own messages in three channels stay unacknowledged: one in each, a second in the last, later one in the first.
+
+    At the end, a message in the second channel stays unacknowledged while the first channel is used again and again.
+    """
     alice, peers = _open_in_three(script, QUICK_RESENDS)
     period = alice.in_force.resend_unacknowledged_ms
     for channel in (*CHANNELS, CHANNELS[-1]):
@@ -70,6 +73,10 @@ def nobody_answers_in_three_channels(script: Script) -> None:
     alice.send(channel=CHANNELS[0])
     alice.receive(peers[1].content(script.now))
     tick_every(alice, period // 2 + 1, times=8)
+    alice.send(channel=CHANNELS[1])
+    for _ in range(6):
+        alice.after(period // 2 + 1).send(channel=CHANNELS[0])
+        alice.tick()
 
 
 @scenario("INSWEEP-01", "INSWEEP-04", long=True)
