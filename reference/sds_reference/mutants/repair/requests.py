@@ -58,6 +58,20 @@ add_again(
 )
 
 
+@mutant("STATE-14", "ignores acknowledgements in a message that it requested")
+class IgnoresAcknowledgementsInRepairs(Channel):
+    _is_repair = False
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        item = self.repair.outgoing.get(message.message_id) if self.repair is not None else None
+        self._is_repair = item is not None and item.was_requested
+        return super().receive(message, now_ms, retrieval_hint)
+
+    def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if not self._is_repair:
+            super().review_ack_status(message, effects, now_ms)
+
+
 @unseen_too("unseen-requests-its-own-message")
 @mutant("R-SEND-07", "requests a message again after it has sent that message itself")
 class RequestsItsOwnMessage(Channel):

@@ -19,6 +19,13 @@ HasArrived = Callable[[str], bool]
 # ---- Cached messages -------------------------------------------------------------------------------------------------
 
 
+@mutant("R-SWEEP-05", "caches a message that waited with only the dependencies that were missing on its arrival")
+class CachesMissingDependenciesOnly(Channel):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        missing = tuple(entry for entry in message.causal_history if entry.message_id in unmet)
+        super().buffer(replace(message, causal_history=missing), unmet, now_ms, retrieval_hint)
+
+
 @register_faults
 class _Keeping(Repair):
     @fault(Repair.take_responses, "R-STATE-07", "caches messages without their content")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ...config import AfterRequest, RepairConfig
+from ...channel import Channel
+from ...config import AfterRequest, Config, RepairConfig
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
@@ -38,6 +40,28 @@ class SharesMissingBufferBetweenChannels(_Sharing):
 class SharesRequestBufferBetweenChannels(_Sharing):
     def shared(self, one: Repair, other: Repair) -> None:
         other.incoming, other.cache = one.incoming, one.cache
+
+
+class _SharesResponses(Repair):
+    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
+        super().__init__(participant_id, config, has_arrived)
+        self.responses: dict[str, Message] = {}
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        due = super().take_responses(now_ms)
+        return [self.responses.setdefault(message.message_id, message) for message in due]
+
+
+class _SharesResponsesChannel(Channel):
+    repair_class = _SharesResponses
+
+
+@mutant("R-SWEEP-04", "answers a request in the way in which it first answered a request for that ID in any channel")
+class RepeatsTheFirstResponseForAnId(_Sharing):
+    channel_class = _SharesResponsesChannel
+
+    def shared(self, one: Repair, other: Repair) -> None:
+        vars(other)["responses"] = vars(one)["responses"]
 
 
 @unseen_too("unseen-same-id-in-other-channel-repairs")

@@ -107,6 +107,17 @@ class AnswersTwice(Repair):
         return [*again, *self._again]
 
 
+@mutant("R-SWEEP-04", "reads the repair request of a waiting message again when it delivers the message")
+class ReadsRequestsAgainOnDelivery(Channel):
+    def deliver_ready(self, effects: Effects) -> None:
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.regular:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+            if entry.regular and self.repair is not None:
+                for requested in entry.message.repair_request:
+                    self.repair.accept_request(requested, entry.received_ms)
+
+
 @mutant("R-SWEEP-04", "answers no request for a message after it has sent a response for it")
 class AnswersEachMessageOnceForEver(Repair):
     _done: frozenset[str] = frozenset()

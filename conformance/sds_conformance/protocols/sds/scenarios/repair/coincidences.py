@@ -142,7 +142,8 @@ def requested_after_a_loss(script: Script, alice: Part, bob: Peer, carol: Peer) 
 def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Messages are missing, others wait, a response is pending, and a filter holds an own message.
 
-    Meanwhile two messages acknowledge own messages, and one of the two reveals another missing message.
+    Meanwhile two messages acknowledge own messages, and one of the two reveals another missing message. At the end, two
+    requested messages arrive that acknowledge own messages: one in its causal history, the other in its filter.
     """
     own = [alice.send() for _ in range(3)]
     messages = deliver_messages(alice, bob, 1)
@@ -153,22 +154,33 @@ def requests_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol
     alice.receive(dave.content(script.now + 3, own[2]))
     alice.observe()
     send_both_kinds(alice, T_MAX, 1_000)
+    named, held = alice.send(), alice.send()
+    lost = [bob.content(script.now + 4, *signed(named)), carol.content(script.now + 5, holds=[held])]
+    alice.receive(dave.content(script.now + 6, *signed(*lost)))
+    send_both_kinds(alice, T_MAX, 1_000)
+    deliver_and_settle(alice, *lost).observe()
 
 
 @repair_scenario("R-RECV-08", "R-RECV-13", "R-SWEEP-02", "R-STATE-08", "RECV-07", of_one_text=True)
 def requests_in_messages_that_were_missing(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A missing message and the message that waits for it each request another message.
 
-    Then a peer requests an own message that a filter holds.
+    Then a peer requests an own message that a filter holds. At the end, another waiting message requests a message, and
+    is delivered after the response.
     """
     own = alice.send()
-    first, second = deliver_messages(alice, bob, 2)
+    first, second, third = deliver_messages(alice, bob, 3)
     asking = carol.content(script.now, requests=signed(first))
     alice.receive(bob.content(script.now + 1, *signed(asking), requests=signed(second)))
     deliver_and_settle(alice, asking)
     observe_responses(alice)
     alice.receive(dave.content(script.now + 2, holds=[own]))
     request_messages(carol, alice, own)
+    observe_responses(alice)
+    at_last = carol.content(script.now)
+    alice.receive(dave.content(script.now + 3, *signed(at_last), requests=signed(third)))
+    observe_responses(alice)
+    deliver_and_settle(alice, at_last)
     observe_responses(alice)
 
 

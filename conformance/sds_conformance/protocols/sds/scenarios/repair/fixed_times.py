@@ -53,7 +53,10 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
 def repairs_in_two_channels(script: Script) -> None:
-    """Messages are missing in c1 and requested in c2; messages with these IDs arrive in the other channel."""
+    """Messages are missing in c1 and requested in c2; messages with these IDs arrive in the other channel.
+
+    After the responses, one of these messages is requested in the other channel.
+    """
     alice = open_with_repairs(script, channels=("c1", "c2"))
     bob, carol = script.peer("bob", "c1"), script.peer("carol", "c2")
     lost, also_lost, at_last = (bob.content(script.now - number) for number in (3, 2, 1))
@@ -63,7 +66,8 @@ def repairs_in_two_channels(script: Script) -> None:
     alice.receive(held, also_held, other)
     for known in held, also_held, other:
         alice.receive(carol.content(script.now + 2, requests=signed(known)))
-    alice.receive(bob.content(script.now + 3, message_id=also_held))
+    twin = bob.content(script.now + 3, message_id=also_held)
+    alice.receive(twin)
     alice.receive(carol.content(script.now + 3, message_id=also_lost))
     for channel in ("c1", "c2"):
         alice.observe(channel=channel)
@@ -72,6 +76,8 @@ def repairs_in_two_channels(script: Script) -> None:
         for channel in ("c2", "c1"):
             alice.send(channel=channel)
             alice.send_sync(channel=channel, optional=True)
+    wait_for_responses(alice)
+    alice.receive(bob.content(script.now + 4, requests=signed(twin)))
     wait_for_responses(alice)
 
 

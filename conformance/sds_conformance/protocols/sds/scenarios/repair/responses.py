@@ -275,10 +275,13 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 
 @repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Four messages waited and were delivered. Three are requested; duplicates arrive, one of them with a request."""
-    root = bob.content(script.now + 1)
-    waited = [bob.content(script.now + 2 + number, *signed(root)) for number in range(4)]
-    deliver_and_settle(alice, *waited, root)
+    """Four messages waited and were delivered. Three are requested; duplicates arrive, one of them with a request.
+
+    The messages depend on two messages, of which the first was delivered before them.
+    """
+    known, root = bob.content(script.now), bob.content(script.now + 1)
+    waited = [bob.content(script.now + 2 + number, *signed(known, root)) for number in range(4)]
+    deliver_and_settle(alice, known, *waited, root)
     request_messages(carol, alice, *waited[:3])
     alice.observe()
     alice.receive(waited[0], waited[1])
