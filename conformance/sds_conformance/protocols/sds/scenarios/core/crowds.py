@@ -150,15 +150,25 @@ def many_channels(script: Script) -> None:
         alice.send(channel=name)
 
 
-@scenario("STATE-05", long=True)
+@scenario("STATE-05", "RECV-05", "RECV-08", long=True)
 def many_participants(script: Script) -> None:
-    """Many participants of one process each receive messages that no other participant receives."""
+    """Many participants of one process each receive messages that no other participant receives.
+
+    Then two of them receive a message with two dependencies. Each of the two lacks the dependency that the other has.
+    """
     actors = [script.open(f"alice{number}") for number in range(PARTICIPANTS)]
     for actor in actors:
         peer = script.peer(f"peer-of-{actor.name}")
         actor.receive(*[peer.content(script.now + number) for number in range(5)])
     for actor in actors:
         actor.after(10).send()
+    bob = script.peer("bob")
+    dependencies = [bob.content(script.now + number) for number in range(2)]
+    waiting = bob.content(script.now + 2, *dependencies)
+    for actor, known in zip(actors[:2], dependencies, strict=True):
+        actor.receive(known, waiting)
+    for actor, missing in zip(actors[:2], reversed(dependencies), strict=True):
+        deliver_and_settle(actor, missing).observe()
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "STATE-07", long=True)
