@@ -174,6 +174,18 @@ class StoresMsSinceSyncInBits(_Timed):
         return interval is not None and keep_low_bits(now_ms - self._quiet_since_ms, self.size) >= interval
 
 
+@mutant("STATE-05", "removes older IDs from its filter once a day")
+class RollsItsFilterOverDaily(Channel):
+    _rolled_ms: int | None = None
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self._rolled_ms is None or now_ms - self._rolled_ms > DAY_MS:
+            if self._rolled_ms is not None:
+                self.filter._roll_over()
+            self._rolled_ms = now_ms
+        return super().receive(message, now_ms, retrieval_hint)
+
+
 @mutant("SYNC-01", "sends no more sync messages after a day without a tick")
 class StopsSyncsAfterADayWithoutTick(Channel):
     def sync_is_due(self, now_ms: int) -> bool:

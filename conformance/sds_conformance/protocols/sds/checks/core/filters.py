@@ -560,6 +560,26 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
     yield from judge_members(step, holds, received, expected, "{} is not")
 
 
+@check("SDS-STATE-05", pb.CAPABILITY_OBSERVE, of="observed received")
+def a_queried_filter_with_room_holds_all(view: ChannelView) -> Iterator[Observation]:
+    """As long as a filter has room for all possible members, it holds all delivered messages that Observe asks for.
+
+    The encoding of the filter does not matter.
+    """
+    capacity = view.configuration.bloom_capacity
+    entered = [index for index, _ in _possible_members(view)] if capacity else []
+    for observed in view.observed if entered else ():
+        index = observed.step.index
+        if bisect_left(entered, index) > NEARLY_FULL * capacity:
+            return
+        done = {delivery.message_id for delivery in view.delivered if delivery.step.index < index}
+        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        asked = [message_id for message_id in hits if message_id in done]
+        if len(asked) >= FEW:
+            expected = f"all {len(asked)} delivered IDs that were queried, in a filter for {capacity}"
+            yield from judge_members(observed.step, hits.get, asked, expected, "{} is not")
+
+
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     """A filter has no more bytes after three times its capacity of IDs than after one to two times its capacity."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Period, Script, deliver_and_settle, scenario
+from ..scripts import HOUR_MS, Part, Peer, Period, Script, deliver_and_settle, scenario
 
 SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
+DAY_MS = 24 * HOUR_MS
 LARGEST_SMALL = 50
 LARGEST = 2_000
 CAPACITY = Period("bloom_capacity")
@@ -79,6 +80,17 @@ def copies_and_syncs_beside_a_small_filter(script: Script, alice: Part, bob: Pee
         alice.observe(*messages)
         alice.after(10).send()
         deliver_and_settle(alice, bob.content(script.now, messages[0]))
+
+
+@scenario("STATE-05", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=SMALL)
+def a_small_filter_on_the_next_day(script: Script, alice: Part, bob: Peer) -> None:
+    """Fifteen messages arrive, and another a day later. A filter with room for all of them must still hold all."""
+    with script.when(f"min({CAPACITY.text} >= 18, {CAPACITY.text} <= {LARGEST_SMALL})"):
+        messages = [bob.content(script.now + number) for number in range(16)]
+        alice.receive(*messages[:-1])
+        alice.after(DAY_MS + HOUR_MS).receive(messages[-1])
+        alice.observe(*messages)
+        alice.send()
 
 
 @scenario("RECV-04", asked=SMALL)
