@@ -58,6 +58,16 @@ add_again(
 )
 
 
+@mutant("R-SEND-01", "drops requests that are due at a tick, if more than three messages are missing")
+class TicksDropDueRequests(Channel):
+    def tick(self, now_ms: int) -> Effects:
+        effects = super().tick(now_ms)
+        if self.repair is not None and len(self.repair.outgoing) > 3:
+            for item in list(self.repair.outgoing.due(now_ms)):
+                self.repair.outgoing.remove(item.entry.message_id)
+        return effects
+
+
 @mutant("STATE-14", "ignores acknowledgements in a message that it requested")
 class IgnoresAcknowledgementsInRepairs(Channel):
     _is_repair = False

@@ -190,6 +190,13 @@ class _Defaults(Repair):
         span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
         return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + _DEFAULTS.t_min_ms
 
+    @unseen_too("unseen-t-min-of-zero-by-default")
+    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the default of T_min if T_min is 0")
+    def t_min_of_zero_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
+        low = self.config.t_min_ms or _DEFAULTS.t_min_ms
+        span = max(1, self.config.t_max_ms - low)
+        return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + low
+
     @unseen_too("unseen-t-req-wrong-with-the-defaults")
     @fault(Repair.t_req, "R-TREQ-01", "swaps the arguments of the hash in T_req if T_min and T_max have their defaults")
     def t_req_wrong_with_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:

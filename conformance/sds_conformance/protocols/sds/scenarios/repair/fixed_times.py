@@ -7,7 +7,7 @@ from itertools import pairwise
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import Part, Peer, Script, deliver_and_settle, greatest, scenario, signed, tick_every
-from .participants import FINE, T_MAX, T_MIN, open_with_repairs, repair_scenario
+from .participants import FINE, T_MAX, T_MIN, open_with_repairs, optional_participant, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
 from .responses import LONG_MS, deliver_messages, request_one_by_one, tick_often, wait_for_responses
 
@@ -102,6 +102,17 @@ def the_same_ids_are_missing_in_two_channels(script: Script) -> None:
         for channel in ("c2", "c1"):
             alice.send(channel=channel)
             alice.send_sync(channel=channel, optional=True)
+
+
+@scenario("R-TREQ-01", long=True)
+def t_min_is_zero(script: Script, bob: Peer) -> None:
+    """T_min is 0 and T_max is two minutes; 24 messages are missing, and sync messages are sent until after T_max."""
+    with optional_participant(script, "alice", pb.Configuration(t_min_ms=0)) as alice:
+        lost = lose_messages(alice, bob, 24)
+        alice.observe()
+        for _ in range(FINE + 2):
+            send_either(alice.after(T_MAX // FINE), content=False)
+            alice.receive_asked(*lost)
 
 
 @scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)

@@ -108,11 +108,17 @@ def sends_only_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
 
 @repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
 def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
-    """Twelve requests are due at once; requested messages arrive, and the next messages request the rest."""
+    """Twelve requests are due at once; requested messages arrive, and the next messages request the rest.
+
+    Periodic work runs before each message.
+    """
     lost = lose_messages(alice, bob, MANY)
     alice.observe()
     script.advance(T_MAX)
-    send_in_turn(alice, MANY + 1, *lost, pause_ms=250)
+    for number in range(MANY + 1):
+        send_either(alice.tick(), content=number % 2 == 0)
+        alice.receive_asked(*lost)
+        script.advance(250)
 
 
 @repair_scenario("R-SEND-06")
