@@ -34,7 +34,9 @@ class ArrivalFate(Enum):
     AGAIN = "again"
     """Content that the participant sent or delivered before."""
     HEARD = "heard"
-    """A sync message, or another message that is not delivered."""
+    """A sync message, an ephemeral message that was not delivered, or bytes that are not a message. Also content, if
+    the implementation does not signal deliveries.
+    """
     REFUSED = "refused"
 
 
@@ -334,8 +336,9 @@ class Course:
         return out
 
     def _infer_log(self, who: str, channel: str, names: list[str], until: int | None) -> LogAt:
-        """Infer a log that no step showed: from the messages that were sent or delivered, or from the last causal
-        history if it has more messages.
+        """Infer a log that no step showed: the messages in the order in which they were sent or delivered.
+
+        If the last causal history has other messages or another order, it becomes the end of the log.
         """
         for act in reversed(self.group_trace.acts[:until]):
             if act.who != who or act.step.command == "receive":

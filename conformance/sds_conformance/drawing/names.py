@@ -39,7 +39,7 @@ class MessageNames:
         self._by_id = by_id
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
-        """Names of packets that do not have the name of their message."""
+        """Names of packets that are not a message, or whose message has no ID; by packet number."""
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         for label, packet in group_trace.labels.items():
@@ -91,7 +91,7 @@ class MessageNames:
         return "nothing" if text == "None" else text.replace("[]", "none")
 
     def _end_in_words(self, text: str) -> str:
-        """Restore an ID that was cut off at the end of a shortened text."""
+        """Replace an ID that was cut off at the end of a shortened text by a name, if only one ID fits."""
         start = text.rfind("'")
         cut = text[start:-1]
         if not text.endswith("…") or start < 0 or len(cut) < 10:

@@ -25,7 +25,7 @@ from ..protocols.group_trace_reader import Reading
 from .course import Course
 
 LONG_WAIT_MS = 1000
-"""Minimum duration, in milliseconds, of a wait that stories and diagrams mention."""
+"""Minimum duration, in milliseconds, of a wait that diagrams mention. Stories mention all waits."""
 
 
 def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) -> str:
@@ -60,7 +60,7 @@ def is_done_by(op: Operation, act: Act) -> bool:
 
 
 def operation_note(op: Operation, reading: Reading) -> str:
-    """Describe a change of the network or of time; "" for operations of participants."""
+    """Describe an operation for a note across the diagram, such as a network cut or a long wait; "" if it has none."""
     match op:
         case Cut():
             sign = "⇹" if op.both else "↛"

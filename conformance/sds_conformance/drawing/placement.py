@@ -22,7 +22,7 @@ MAX_STEPS = 900
 FOLDED = 4
 """Minimum number of consecutive sync messages and repeated messages without effect that a note replaces."""
 AFTER_BLAMED = 60
-"""Number of steps drawn after the violating step in group traces with more than `MAX_STEPS` steps."""
+"""Minimum number of steps drawn after the violating step if not all steps are drawn; fewer if there are no more."""
 ALMOST_AT_ONCE_MS = 50
 """Maximum difference, in milliseconds, of the times of steps that share a row."""
 
@@ -50,8 +50,8 @@ class Spot:
     row: int
     column: int
     shape: str
-    """Kind of the mark: ``send``, ``copy``, ``sync``, ``ephemeral``, ``deliver``, ``wait``, ``again``, ``refuse``,
-    ``end`` or ``plain``.
+    """Kind of the mark: ``content``, ``copy``, ``sync``, ``ephemeral``, ``noise``, ``deliver``, ``wait``, ``again``,
+    ``refuse``, ``end`` or ``plain``; ``none`` for no mark.
     """
     act: Act | None = None
     above: list[tuple[str, str]] = field(default_factory=list)

@@ -44,7 +44,8 @@ def proof(group_trace: GroupTrace, act: Act, expected: str, seen: str) -> list[s
 def story(group_trace: GroupTrace, act: Act | None = None, about: str = "") -> list[str]:
     """List the operations and their results, one line each; the violating step ``act`` is marked with ">".
 
-    ``about`` is the text of the finding. Messages that it quotes are never omitted.
+    ``about`` is the text of the finding. Lists of names begin with the messages that it quotes, and a step that
+    receives such a message is listed even if it has no effect.
     """
     lines = [printable(line, LONGEST_LINE) for line in _Story(Course(group_trace, about=about), act).lines()]
     if len(lines) <= MOST_LINES:
@@ -84,8 +85,9 @@ class _Proof:
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
 
     def _causes(self) -> list[tuple[tuple[Key, Key], str]]:
-        """If the finding is about dependencies, return the messages that the step delivered before their
-        dependencies.
+        """Return the messages that the step delivered before a dependency, as ((message, dependency), explanation).
+
+        If the finding quotes messages, return only these.
         """
         course, act = self._course, self._act
         out = []

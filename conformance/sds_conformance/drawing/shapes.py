@@ -72,7 +72,7 @@ class Drawing:
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
-    """Return an SVG path through points, with rounded corners."""
+    """Return an SVG path from the first of two or three points to the last. The middle point is a rounded corner."""
     first, *others = list(points)
     text = f"M{first[0]:.1f},{first[1]:.1f}"
     if len(others) == 2:

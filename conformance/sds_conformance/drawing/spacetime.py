@@ -27,7 +27,9 @@ HEADER = 42
 AGAIN_AFTER = 760
 """Distance in pixels after which the names of the participants are repeated."""
 STRAIGHT_AFTER = 170
-"""Maximum height, in pixels, of an arrow with a bend. An arrow to an arrival further below is a straight line."""
+"""Maximum height, in pixels, of an arrow with a bend, if the message arrives later than it was sent. A higher arrow is
+a straight line.
+"""
 LONGEST_TITLE = 300
 """Maximum number of characters of a tooltip."""
 MAX_COLUMNS, FEWEST_DOTS = 8, 2
@@ -229,8 +231,8 @@ class _Artist:
         self._out.arrows.append(Arrow(kind, path(points), end, flight.loss is not None, loud, title))
 
     def _way(self, origin: Spot, flight: Flight) -> list[tuple[float, float]]:
-        """Return the points of an arrow: along the row of its origin, then down. Arrows to late arrivals are
-        straight.
+        """Return the points of an arrow: along the row of its origin, then down. An arrow to a later and much lower
+        arrival is straight, see `STRAIGHT_AFTER`.
         """
         x0, y0 = self._x(origin.column), self._ys[origin.row]
         x1, y1 = self._x(flight.column), self._ys[flight.row]

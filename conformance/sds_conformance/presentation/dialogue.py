@@ -176,7 +176,9 @@ class Dialogue:
     def _exchange(
         self, number: int, exchange: RecordedExchange, words: StepText | None, rest: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Print a request with its reply and its findings."""
+        """Print a request with its reply. ``rest`` are the findings at this step: the request is marked, and output
+        lines with messages of the findings are preferred.
+        """
         before = Text.assemble(("> ", "bold red") if rest else "  ", (f"{number or '':>3} ", "dim"))
         if words is None:
             self._raw(Text.assemble(before, "> "), exchange.request)

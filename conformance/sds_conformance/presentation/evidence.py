@@ -86,7 +86,7 @@ class Story:
     difference: str
 
     def lines(self) -> Iterator[StoryLine]:
-        """Yield the lines of the story: environment, scenario, steps, what was expected and what was seen."""
+        """Yield the lines of the story: environment, steps, what was expected and what was seen."""
         if self.environment:
             yield StoryLine("Played in", self.environment)
         label = "Done"
@@ -237,7 +237,9 @@ class Evidence:
         return list(dict.fromkeys(map(int, _NUMBER.findall(_STEP.sub("", self._finding_text)))))[:MOST]
 
     def _related_steps(self, step_numbers: set[int]) -> set[int]:
-        """Return more steps with the messages of the finding, as many as there is room for."""
+        """Return more steps, as many as there is room for: steps with the messages of the finding, or the last
+        steps before it if it quotes none.
+        """
         blamed = self._finding.step
         before = [step for step in self._steps if step.index < blamed and step.index not in step_numbers]
         mine = [step for step in before if step.participant in (self._finding.participant, "")]

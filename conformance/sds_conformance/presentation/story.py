@@ -107,8 +107,8 @@ def show_finding(
 
 
 def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
-    """Join the lines of each step into one line if it fits into ``width``: the step, its results and the gap after it.
-    If only the gap fits, append the gap to the last result.
+    """Join a step and its results into one line if they fit into ``width``. Append the gap after a step to its last
+    line if there is room.
     """
     for step, effects, gap in _steps(lines):
         whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
@@ -160,7 +160,7 @@ def show_breakdown(
     *,
     warned: bool = False,
 ) -> None:
-    """Print a breakdown, its likely cause, and a hint.
+    """Print a breakdown, the last step of its ``trace``, what the implementation wrote to stderr, and a hint.
 
     ``again`` is the command that replays the breakdown. ``warned`` is True if the breakdown is only a warning.
     """

@@ -51,8 +51,8 @@ class RebuiltPart:
 
     def __init__(self, part: TranscriptPart) -> None:
         self.counted: dict[int, int] = {}
-        """Maps the line of a request to its step number in the schedule; empty without a schedule, or for an unknown
-        protocol.
+        """Maps the line of a request to its step number in the schedule; empty if the revision is unknown, or if the
+        handshake is missing or invalid.
         """
         self._steps: dict[int, Step] = {}
         """Maps the line of a request to the step. Exchanges that were not stored completely are missing."""
@@ -115,7 +115,7 @@ class RebuiltPart:
 
 
 def _stage(part: TranscriptPart, rules: Rules) -> Stage[Any] | None:
-    """Create a stage for the schedule; None if the handshake is missing."""
+    """Create a stage for the schedule; None if the handshake is missing or invalid."""
     handshake = part.conversation.handshake
     reply = _message(handshake.reply, rules.language.reply) if handshake is not None and handshake.reply else None
     if reply is None:

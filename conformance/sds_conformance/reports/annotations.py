@@ -38,7 +38,10 @@ class Annotation:
 
 
 def annotations(report: Report) -> str:
-    """Return one command per line: errors in the baseline, breakdowns, then root causes."""
+    """Return one command per line: errors, then warnings, then the overall result.
+
+    Errors and warnings are about an incomplete report, the baseline, scenario files, breakdowns and root causes.
+    """
     whole = compute_overall_result(report)
     found = [
         *_incompleteness(report),
@@ -63,8 +66,8 @@ def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
 
 
 def _scenario_files(report: Report) -> list[Annotation]:
-    """Return annotations for the expectations that were not met, at their lines, and for scenario files that did not
-    exercise their requirements.
+    """Return an error for each expectation that was not met, at its line, and a warning for each requirement that its
+    scenario file did not exercise and for each file whose expectations were not checked.
     """
     found = []
     for one in unmet(report.scenario_files):

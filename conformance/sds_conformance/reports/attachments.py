@@ -173,7 +173,7 @@ def describe_exhaustion(data: dict[str, Any]) -> str:
     ]
     events = format_count(exhaustion["events"], "event")
     among = f"all {exhaustion['schedules']:,} schedules of up to {events} of {exhaustion['participants']} participants"
-    ends = "" if exhaustion["complete"] else "; the run ended before all schedules were played"
+    ends = "" if exhaustion["complete"] else "; the run stopped early, or had errors of the suite"
     return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 
 

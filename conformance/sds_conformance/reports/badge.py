@@ -1,4 +1,4 @@
-"""A flat SVG badge with the verdict of a report. It is green only if everything was judged."""
+"""A flat SVG badge with the verdict of a report. It is green only if no fault was found and enough was judged."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Baselines: a file of known failures, so that CI fails only for new failures and for errors in the file.
 
-A listed failure is still shown as a failure: a baseline only changes the exit code of a command. ``judged`` reads the
-failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with line
-numbers. ``match`` returns the known failures, the new failures, and the errors in the file.
+A listed failure is still shown as a failure: a baseline only changes the exit code of a command. ``read_result`` reads
+the failures from the JSON of any command. ``load`` reads the file (YAML, described by ``baseline.schema.json``) with
+line numbers. ``match`` returns the known failures, the new failures, and the errors in the file.
 
 An entry that is marked flaky covers a failure that does not occur in every run. Such an entry is correct whether the
 requirement fails or passes. ``match`` lists it with its outcome.
@@ -434,7 +434,7 @@ class FlakyOutcome(Enum):
     FAILED = "failed"
     PASSED = "passed"
     NOT_SHOWN = "not-shown"
-    """The failure did not occur: the requirement was not judged, or failed with another code."""
+    """The failure did not occur: the requirement was not judged, or failed with another code or in another scenario."""
 
     @property
     def phrase(self) -> str:
@@ -531,7 +531,7 @@ def _complain_of_other_codes(about: Sequence[BaselineEntry], failure: FailureKey
 def _impossible(
     entry: BaselineEntry, codes: Mapping[str, Collection[str]], scenarios: Collection[str]
 ) -> Iterator[Complaint]:
-    """Yield complaints about an entry that cannot match anything, in any run."""
+    """Yield complaints about the parts of an entry that can match in no run: an unknown ID, code or scenario."""
     if entry.by != "vectors" and entry.what not in codes:
         gone = withdrawn(entry.what)
         near = get_close_matches(entry.what, codes, 1) if not gone else []

@@ -40,7 +40,7 @@ SHOWN = (Verdict.FAIL.value, Verdict.WARN.value)
 
 
 class CertificateError(Exception):
-    """A certificate is missing or cannot be made. The message has the reason and advice."""
+    """A certificate cannot be made or read, or contradicts itself. The message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ def untestable_requirements(revision: str) -> dict[str, str]:
 
 
 def golden_vectors(revision: str) -> dict[str, Any] | None:
-    """Return version and digests of the golden vectors of this suite; None if the protocol has none. Raises
-    VectorsError.
+    """Return the version of the golden vectors of this suite and the digest of their manifest; None if the protocol has
+    none. Raises VectorsError.
     """
     if protocol_of(revision).vectors is None:
         return None
@@ -245,7 +245,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def _describe_schema_error(data: dict[str, Any]) -> str | None:
-    """Return a sentence that says where the data does not match the schema; None if the data is valid."""
+    """Return where the data does not match the schema, or which revision or profile is unknown; None if it is valid."""
     wrong = find_schema_error(_validator(), data)
     if not wrong:
         if data["revision"] not in revisions():

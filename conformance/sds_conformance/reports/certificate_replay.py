@@ -88,7 +88,10 @@ def _scenarios(data: dict[str, Any], rules: Rules, rng: Random, size: int) -> li
 
 
 def _scenarios_for(row: dict[str, Any], rules: Rules) -> list[str]:
-    """Return the scenarios that judge a requirement, except long scenarios, which only a complete replay plays."""
+    """Return the scenarios whose runs the certificate lists for a requirement, or else all scenarios that test it.
+
+    Long scenarios are omitted: only a complete replay plays them.
+    """
     known = rules.register.scenarios
     written = [name for name, scenario in known.items() if row["id"] in scenario.exercises]
     shown = [scenario_of(run) for run in row.get("shown", ())]

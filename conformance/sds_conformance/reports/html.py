@@ -214,7 +214,9 @@ def notices(report: Report) -> Iterator[Notice]:
     if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
         yield Notice("Unmet expectations of scenario files", tuple(found), grave=True)
     if entries := [*remarks(report.scenario_files)]:
-        yield Notice("Scenario files that do not exercise their requirements", tuple(entries), grave=True)
+        yield Notice(
+            "Unexercised requirements and unchecked expectations of scenario files", tuple(entries), grave=True
+        )
     if data["doubts"]:
         yield Notice("Warning", tuple(data["doubts"]), grave=True)
     left_out = [f"Environment {name}: {reason}" for name, reason in summary["left_out"].items()]

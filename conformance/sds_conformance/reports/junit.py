@@ -37,7 +37,7 @@ def junit(report: Report) -> str:
     if report.data["baseline"] is not None:
         sections[BASELINE] = _baseline(report)
     about = {key: report.data[key] for key in ("revision", "profile")}
-    about |= {"implementation": report.name, "compute_overall_result": compute_overall_result(report).sentence}
+    about |= {"implementation": report.name, "standing": compute_overall_result(report).sentence}
     suites = JUnitXml(_clean(f"{report.data['suite']['name']}: {report.name}"))
     for title, cases in sections.items():
         suites.add_testsuite(_suite(title, cases, about, report.start_time))

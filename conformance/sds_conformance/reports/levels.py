@@ -141,7 +141,7 @@ def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
 
 def unjudged_note(standing: dict[str, Any]) -> str:
     """Return a sentence about the requirements of a level of conformance that were not judged, for the line that shows
-    the level; "" if all were judged. ``standing`` is the row of the level in the report.
+    the level; "" if all were judged. ``standing`` is the result of `level`.
     """
     parts = [part for part in standing["parts"] if part["held"]]
     total = sum(part["requirements"] for part in parts)

@@ -133,7 +133,7 @@ def _list_known_failures(report: Report) -> Iterator[str]:
     baseline = report.data["baseline"]
     if baseline is None:
         return
-    yield f"### Known failures, by {code(baseline['file'])}"
+    yield f"### Known failures, listed in {code(baseline['file'])}"
     for row in baseline["known"]:
         where = f" in {code(row['scenario'])}" if row["scenario"] else ""
         link = f" {code(row['link'])}" if row["link"] else ""

@@ -17,7 +17,7 @@ class Tone(Enum):
 
     GOOD = "good"
     PARTIAL = "partial"
-    """Result: no fault was found, but not everything was tested."""
+    """Result: no fault was found, but a part was not selected or not played, or too few requirements were judged."""
     BAD = "bad"
     NONE = "none"
     """Result: there is no verdict."""

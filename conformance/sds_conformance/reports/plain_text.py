@@ -37,7 +37,7 @@ def story(report: Report, requirement: str, row: Row) -> str:
 
 
 def format_breakdown(broken: Row) -> str:
-    """Format a breakdown: what happened, the last lines of stderr, and a question to ask."""
+    """Format a breakdown: what happened, the last lines of stderr, and a hint."""
     at = f" (step {broken['step']}, {broken['command']})" if broken["step"] else ""
     lines = list(_label_lines("What", f"The implementation or its adapter: {broken['detail']}{at}."))
     if flaky(broken) and (again := again_of(broken)) is not None:

@@ -77,7 +77,7 @@ class Report:
     """A report, and its traces."""
 
     data: Row
-    """The document. If it is read from a truncated file, some fields are missing."""
+    """The document. If it was read from a truncated file, rows are missing, and the summary counts only the others."""
     cut_off: str = ""
     """Where the file was cut off; "" for a complete file."""
     folder: Path | None = None
@@ -229,7 +229,7 @@ class Report:
         return list(baseline["complaints"]) if baseline else []
 
     def known_failures(self, requirement: str) -> list[Row]:
-        """Return the entries of the baseline for a failing requirement; none if part of the failure is new."""
+        """Return the entries of the baseline for a failing requirement; none if the baseline has an error about it."""
         if any(row["requirement"] == requirement for row in self.complaints):
             return []
         baseline = self.data["baseline"]

@@ -90,8 +90,9 @@ class Stories:
 def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
     """Create the stories of a report, by index of the requirement.
 
-    If there is not enough room for all, stories are included in the ``order`` of requirement indices. ``limit`` is the
-    maximum number of findings per requirement. Runs in ``broken`` always get a conversation.
+    ``order`` lists the indices. If there is no room for all conversations and pictures, the first findings get them.
+    ``limit`` is the maximum number of findings per requirement. Runs in ``broken`` get a conversation even without
+    findings, if there is room.
     """
     rows = report.data["requirements"]
     findings = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]

@@ -235,7 +235,7 @@ def _written_for(report: Report, scenario: str) -> Sequence[str]:
 
 
 def _show_table(console: Console, report: Report) -> None:
-    """Print the requirements by section of the specification."""
+    """Print the number of requirements by section of the specification and verdict."""
     table = plain_table("Section", right=[_SHORT.get(verdict, verdict.value) for verdict in _COLUMNS])
     rows = list(report.requirements())
     sections = [
@@ -245,7 +245,7 @@ def _show_table(console: Console, report: Report) -> None:
     ]
     good = {Verdict.PASS.value, Verdict.SKIPPED.value}
     others = [those for _, those in sections if all(row["verdict"] in good for row in those)]
-    joins = 1 < len(others) < len(sections)  # A section without failures or warnings shows only its counts.
+    joins = 1 < len(others) < len(sections)  # Sections with nothing but pass and skipped share a row.
     for title, those in sections:
         if not joins or those not in others:
             table.add_row(printable(title, 80), *_cells(those))
@@ -304,7 +304,9 @@ def _show_stories(console: Console, report: Report, stories: int | None) -> None
 
 
 def _show_head(console: Console, cause: RootCause, *, whole: bool) -> None:
-    """Print the headline, the number of violations and the rule. Without ``whole``, print one line less."""
+    """Print the headline, the severity, the number of violations and the rule. Without ``whole``, severity and number
+    are part of the headline.
+    """
     row, data = cause.row, cause.data
     start = headline(cause.verdict, printable(code_of(row), 150), "")
     about = f"{row['level']}, section {row['anchor']!r}"
@@ -338,7 +340,8 @@ def _show_cause(console: Console, report: Report, cause: RootCause, rows: Mappin
     """Print the rule, the story of one finding, the failures that the root cause explains, and the command that replays
     the finding.
 
-    With ``whole``, the scenarios are described, and more consequences are printed.
+    With ``whole``, also print the scenario, other runs with findings, and what was expected of the explained
+    requirements.
     """
     _show_head(console, cause, whole=whole)
     if not _show_known(console, report, cause.row):

@@ -274,7 +274,7 @@ def _last_screen(
     )
     if bad:
         command = driven.format_command("vectors", "run", "--group", bad[0].group, *options)
-        why = "repeats the first group with a wrong answer"
+        why = "repeats the first group with a wrong answer or a breakdown"
     elif groups:
         command, why = driven.format_command("vectors", "run", *options), "asks all groups"
     return LastScreen(_sentence(outcome, causes), _cause_lines(outcome, causes), facts, command, why)
@@ -295,7 +295,7 @@ def _cause_lines(outcome: Examination, causes: Sequence[WrongAnswers]) -> list[C
 
 
 def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None:
-    """Print a warning in one line: the vector, and the position that softens the violation."""
+    """Print a warning in one line: the vector, violated requirements, and the position that softens them, if any."""
     answer = answered.answer
     why = answer.reason if answer.reason in VECTOR_SET.material_of(revision).positions else ""
     named = [*_violated_requirements(answered, revision)[:2], *([why] if why else [])]
@@ -323,7 +323,11 @@ MOST_NAMES = 6
 
 
 def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
-    """Print a wrong answer. With ``alike``, print the answer as an example of its root cause."""
+    """Print the rows about one vector, such as what was expected and what was seen.
+
+    With ``alike``, the vector is the first wrong answer of a root cause. Otherwise the vector has no answer, because of
+    a breakdown or an error of the suite, and a headline is printed above the rows.
+    """
     answer, vector = answered.answer, answered.vector
     if alike:
         print_labelled(out, "Vector", Text(printable(vector["id"])))
@@ -363,7 +367,9 @@ def _table(outcome: Examination) -> Table:
 
 
 def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
-    """Return the last sentence, which distinguishes wrong answers from reasons why there was no answer."""
+    """Return the verdict as text: one sentence, or a sentence each about wrong answers, breakdowns, vectors that were
+    not played, and errors of the suite.
+    """
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(

@@ -146,7 +146,10 @@ def shown_date(moment: datetime) -> str:
 
 
 def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
-    """Add unique titles: name and version; where these are equal, also other differences, the date and a number."""
+    """Add unique titles: name, version, and revision, profile and dialect if these differ between columns.
+
+    Equal titles are distinguished by the language, the date or a number.
+    """
     parts = [f"{column.name} {column.version}".strip() for column in columns]
     for key in ("revision", "profile", "dialect"):
         values = [str(getattr(column, key)) for column in columns]

@@ -61,8 +61,8 @@ class Changes:
 
     @property
     def format_others(self) -> str:
-        """Return the number of changes that are not listed by name, by verdict, such as ``3 pass, 1 warn``; "" if there
-        are none.
+        """Return the number of changes that are not listed by name, by verdict, such as ``2 skipped, 1 error``; ""
+        if there are none.
         """
         rest = [step for step in self.steps if step not in self.named_steps]
         counted = Counter(next((v for v in (s.before, s.after) if v in _RANK), s.after) for s in rest)
@@ -77,7 +77,7 @@ class ComparisonRow:
     cells: tuple[str, ...]
     """For each column, the verdict or the reason why there is no verdict."""
     otherwise: frozenset[int]
-    """Numbers of the columns that have the verdict of the previous column, but other codes of violations."""
+    """Numbers of the columns with the verdict of the previous column, but with a code that is not in that column."""
 
     @property
     def differs(self) -> bool:
@@ -300,9 +300,7 @@ def result_change(before: ReportColumn, after: ReportColumn, requirement: str) -
 
 
 def _pairs(columns: Sequence[ReportColumn]) -> list[tuple[int, int]]:
-    """Return pairs of reports: each report with the next report of the same implementation. Two reports always form a
-    pair.
-    """
+    """Return pairs of neighbouring reports of the same implementation. Two reports always form a pair."""
     neighbours = pairwise(range(len(columns)))
     return [(a, b) for a, b in neighbours if len(columns) == 2 or columns[a].name == columns[b].name]
 

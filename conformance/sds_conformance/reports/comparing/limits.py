@@ -60,7 +60,7 @@ class Extent:
 
     @property
     def size(self) -> str:
-        """The largest size that held, with one of the `MARKS`."""
+        """The largest size that held, with one of the `MARKS`; for a cost, how it grows."""
         if self.held is None:
             return "-"
         if self.timed and self.first_not is None:

@@ -38,7 +38,7 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
     """Render the changes of verdicts and violations, the newest first. ``since`` is the date before which changes
     were omitted, for a sentence; "" if none were omitted.
     """
-    lines = ["# When requirements changed", ""]
+    lines = ["# Changes of verdicts and violations", ""]
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
         lines += [f"## {prose(series.title)}", ""]
@@ -112,7 +112,7 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
 
 
 def agreements(comparison: Comparison, *, every: bool) -> list[str]:
-    """Return the number of requirements with equal verdicts; with ``every``, also the list as a collapsed section."""
+    """Return the number of requirements without differences; with ``every``, also the list as a collapsed section."""
     agreed = comparison.count_agreements()
     if not agreed:
         return []

@@ -44,7 +44,7 @@ def show_comparison(
     """Print the reports, the changes, and the rows that differ; with ``every``, all rows; with ``ways``, the ways as
     well.
 
-    Without ``ways``, print the number of ways that differ and the ``command`` that shows them.
+    Without ``ways``, print the number of positions with different ways, and the ``command`` that shows the ways.
     """
     for number, column in enumerate(comparison.columns):
         _show_column(console, mark(number), column)
@@ -303,7 +303,9 @@ def _show_turns(console: Console, turns: Sequence[HistoryTurn]) -> None:
     console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
     if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
         print_labelled(
-            console, "Warning", Text(f"This report was also made with {doubt}, unlike the previous report.", "yellow")
+            console,
+            "Warning",
+            Text(f"This report and the previous report differ in how they were made: {doubt}.", "yellow"),
         )
     for turn in turns:
         before, after = turn.verdicts
