@@ -20,7 +20,9 @@ from .course import Course
 from .spacetime import excerpt_svg
 
 MAX_DRAWN = 25
-"""Maximum number of steps in an excerpt: the last steps up to the violating step, and the steps after it."""
+"""Maximum number of steps in an excerpt: the last steps up to the violating step, and the steps after it. Steps that
+sent an arriving message are added.
+"""
 MAX_STEPS = 2_000
 """Maximum number of steps of a trace. Longer traces have no excerpts."""
 

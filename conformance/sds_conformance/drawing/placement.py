@@ -45,7 +45,7 @@ class DiagramRow:
 
 @dataclass
 class Spot:
-    """A mark of the diagram: a step or an arrival at one participant, in one row."""
+    """A mark of the diagram, in one row: a step, a crash, a clock change, or a broadcast of a scripted peer."""
 
     row: int
     column: int
@@ -71,7 +71,7 @@ class Flight:
     act: Act | None = None
     loss: Loss | None = None
     stray: bool = False
-    """True if the sender of the message is not in the diagram."""
+    """True if the arrow has no origin in the diagram, for example because the message came from a store."""
 
 
 def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
@@ -89,7 +89,7 @@ def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]
 
 
 class Placement:
-    """Computes the rows of the diagram, the spots (steps or arrivals) in the rows, and the flights between spots."""
+    """Computes the rows of the diagram, the spots (marks) in the rows, and the flights (arrows) between spots."""
 
     def __init__(
         self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None

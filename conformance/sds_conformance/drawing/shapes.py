@@ -32,7 +32,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class Dot:
-    """A mark on the line of a participant, for a step or an arrival."""
+    """A mark on the line of a participant, for example for a step or a crash."""
 
     x: float
     y: float

@@ -1,1 +1,1 @@
-"""Presentation: formats findings for terminals and as JSON."""
+"""Presentation: formats findings and transcripts for terminals, and helps to render HTML."""

@@ -29,7 +29,7 @@ from .story import print_hanging, print_labelled, show_stderr
 from .traces import RebuiltPart, StepText
 
 MAX_RUNS = 3
-"""Maximum number of runs that are shown for a requirement without findings."""
+"""Maximum number of runs that are shown if the selected requirements have no findings."""
 MAX_LINES = 20
 """Maximum number of output lines that are shown per step."""
 _EXCERPT = 300
@@ -50,7 +50,7 @@ class DialogueSelection:
     verdicts: list[tuple[str, str]] = field(default_factory=list)
     """The verdicts on the requirements that match the globs."""
     runs: frozenset[str] = frozenset()
-    """Runs that judged a requirement without findings."""
+    """The first runs that judged the selected requirements, if these have no findings; otherwise empty."""
 
     @classmethod
     def from_remarks(

@@ -59,7 +59,7 @@ _FUZZ_IN_FULL = record(
     findings={"type": "array", "items": record(code=TEXT)},
 )
 SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", {"allOf": [_FUZZ, _FUZZ_IN_FULL]})}
-"""Maps a schema ID to the command, and the schema of the fields that certificates read."""
+"""Maps a schema ID to the command, and to a schema of the fields that certificates and baselines read."""
 _WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
 
 

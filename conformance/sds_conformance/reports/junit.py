@@ -119,7 +119,7 @@ def _conversation(report: Report) -> list[TestCase]:
         cases.append(case)
     if report.cut_off:
         case = _make_test_case("the report is complete", CONVERSATION)
-        case.result = Error(_clean(f"The report was interrupted {report.cut_off}."), "cut-off")
+        case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
         cases.append(case)
     return cases or [_make_test_case("it holds", CONVERSATION)]
 

@@ -51,7 +51,7 @@ Examples:
 \b
 Exit codes:
   0  all answers legal                 3    implementation not tested
-  1  a wrong answer or a crash         4    no vector asked
+  1  a wrong answer or a breakdown     4    no vector answered
   2  usage error                       130  interrupted
 """
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
@@ -276,7 +276,7 @@ def _last_screen(
         command = driven.format_command("vectors", "run", "--group", bad[0].group, *options)
         why = "repeats the first group with a wrong answer or a breakdown"
     elif groups:
-        command, why = driven.format_command("vectors", "run", *options), "asks all groups"
+        command, why = driven.format_command("vectors", "run", *options), "plays all groups"
     return LastScreen(_sentence(outcome, causes), _cause_lines(outcome, causes), facts, command, why)
 
 
@@ -304,8 +304,9 @@ def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None
 
 
 def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
-    """Print a root cause: the first wrong answer, the names of the other vectors, and the other violated
-    requirements."""
+    """Print a root cause: the first wrong answer, the names of the other vectors, and the requirements that the root
+    cause explains.
+    """
     first, *others = cause.answered
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
     out.print(head.append(f"  {format_count(len(cause.answered), 'vector')}", "dim"), soft_wrap=True)
