@@ -42,7 +42,7 @@ def describe_vectors(data: dict[str, Any]) -> str:
         return "there are none"
     set_of = f"version {printable(data['vectors']['version'], 20)}"
     if (asked := data["vectors"].get("asked")) is None:
-        return f"{set_of}, not asked"
+        return f"{set_of}; no result of `vectors run` is attached"
     text = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
     return f"{set_of}: {text}{'' if asked['complete'] else '; the run of the vectors is incomplete'}"
 
@@ -50,7 +50,7 @@ def describe_vectors(data: dict[str, Any]) -> str:
 def describe_fuzz(data: dict[str, Any]) -> str:
     """Return the results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
-        return "no schedules were generated, so there is no seed"
+        return "no result of `fuzz` is attached, so there is no seed"
     found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
     text = f"{fuzz['schedules']} of seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
     return text if fuzz["complete"] else f"{text}; the run ended before all schedules were played"
