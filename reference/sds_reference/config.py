@@ -89,8 +89,8 @@ class Config:
     causal_history_size: int = 2
     """Message IDs in a causal history; the specification recommends two ("Send Message")."""
     causal_history_varies: bool = False
-    """Every second causal history has ``causal_history_size`` + 1 IDs; the model then declares no size of causal
-    histories."""
+    """While the log has an odd number of messages, causal histories have ``causal_history_size`` + 1 IDs. The model
+    declares no size of causal histories then."""
     causal_history_descending: bool = False
     """Causal histories start with the newest ID instead of the oldest; the specification says "ordered" (AMB-29)."""
 
@@ -167,7 +167,7 @@ class Config:
 
     @property
     def bloom_retained_ids(self) -> int:
-        """The number of newest IDs that stay in a filter when it is recomputed; at least 1."""
+        """The number of newest IDs that stay in a filter at a roll-over: at least 1, or 0 if the capacity is 1."""
         return max(1, int(self.bloom_capacity * self.bloom_retained)) if self.bloom_capacity > 1 else 0
 
 

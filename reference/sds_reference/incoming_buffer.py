@@ -36,7 +36,7 @@ class IncomingBuffer:
         self._serial = 0
 
     def add(self, entry: BufferedMessage) -> None:
-        """Buffer a message. Costs O(log n) for each unmet dependency."""
+        """Buffer a message. Costs O(1) for each unmet dependency."""
         self._serial += 1
         key = entry.message.message_id if entry.regular else self._serial
         self._entries[key] = entry

@@ -39,7 +39,7 @@ _set_id, _set_lamport, _set_sender, _set_hint = setters(LogEntry)
 
 
 class LocalLog:
-    """An ordered log of n entries. Insertion and each of ``last_entries`` cost O(log n), membership O(1)."""
+    """An ordered log of n entries. Membership costs O(1), insertion and each entry of ``last_entries`` O(log n)."""
 
     def __init__(self) -> None:
         self._order: SortedList[tuple[Any, str]] = SortedList()

@@ -29,7 +29,7 @@ class OutgoingEntry:
     """Time of the next resend, in milliseconds; -1 for never."""
     state: AckState = AckState.UNACKNOWLEDGED
     filter_hits: int = 0
-    """Number of received filters that contained the message ID."""
+    """Number of received filters that contained the message ID. Only the first counts if filters cannot acknowledge."""
 
 
 class OutgoingBuffer:

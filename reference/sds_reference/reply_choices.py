@@ -1,4 +1,4 @@
-"""Channels of legal variants that choose when to do periodic work, and which reply contains the messages it sends.
+"""Channels of legal variants: when they do periodic work, the order within a reply, and the IDs of sync messages.
 
 The specification says that messages are broadcast "after a set period" or "periodically". It names neither the command
 of the application that triggers the broadcast nor an order within one reply.

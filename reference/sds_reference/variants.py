@@ -92,7 +92,7 @@ _OF_SDS = {
         _variant("history-of-ten", "ten message IDs in a causal history", causal_history_size=10),
         _variant(
             "histories-of-two-and-three",
-            "two and three message IDs in alternate causal histories",
+            "two or three message IDs in a causal history, as the length of the log is even or odd",
             causal_history_varies=True,
         ),
         _variant("newest-first", "causal histories in descending order", causal_history_descending=True),
@@ -126,13 +126,13 @@ _OF_SDS = {
         _variant("ack-after-four", "four filter hits acknowledge a message", possible_ack_threshold=4),
         _variant(
             "reviews-duplicates",
-            "a copy of a known message can acknowledge own messages again",
+            "reviews the ACK status also with copies of known messages",
             review_duplicates=True,
         ),
         _variant("sweep-only", "only the incoming sweep delivers buffered messages", cascade_on_receive=False),
         _variant(
             "slow-sweep",
-            "the incoming sweep runs every five seconds",
+            "the incoming sweep runs every five seconds, and only it delivers waiting messages",
             cascade_on_receive=False,
             incoming_sweep_ms=5_000,
         ),
@@ -476,7 +476,10 @@ _OF_SDS = {
 
 
 def _of_proposal(name: str, summary: str = "", **config: object) -> Variant:
-    """A variant of the proposal of 2024; settings and summary default to those of the SDS variant with this name."""
+    """A variant of the proposal of 2024, with the settings of the SDS variant of this name, or else with ``config``.
+
+    ``summary`` defaults to that of the SDS variant.
+    """
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
     summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
     return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
@@ -495,7 +498,7 @@ _OF_THE_PROPOSAL = (
     _of_proposal("ephemeral-in-filter", "ephemeral IDs enter the filter"),
     _of_proposal("ack-after-two"),
     _of_proposal("reviews-duplicates"),
-    _of_proposal("slow-sweep", "the incoming sweep runs every five seconds, and only it delivers waiting messages"),
+    _of_proposal("slow-sweep"),
     _of_proposal("drops-the-lost", "messages with lost dependencies are dropped"),
     _of_proposal("syncs-only-in-quiet-channels"),
     _of_proposal("close-resend-periods"),

@@ -47,7 +47,7 @@ def add_transport_options(out: argparse.ArgumentParser) -> None:
 
 
 def add_choices(out: argparse.ArgumentParser) -> None:
-    """Add the options that select a mutant or a variant instead of the model itself."""
+    """Add the options that select a mutant or a variant, list them, or leave capabilities undeclared."""
     out.add_argument(
         "--without",
         action="append",
@@ -96,7 +96,7 @@ def serve_as_asked(
     conversation: Callable[[], Callable[[Any], Any]],
     protocol: Any,
 ) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM.
+    """Serve until stdin ends, or over gRPC until SIGTERM, and return 0.
 
     Return 0. For an invalid command line, the process exits with status 2. ``conversation`` makes the handler of one
     conversation; ``protocol`` is the module of the testee protocol that protoc generated.

@@ -48,8 +48,8 @@ def write(message: Message, *, compact: bool = False) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":") if compact else None)
 
 
-def _embedded_fields(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
-    """The fields of an embedded message that this module reads and writes. Raises TypeError if it cannot."""
+def _handled_fields(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
+    """The fields of a message that this module reads and writes. Raises TypeError if the message has a special form."""
     if _is_elsewhere(message):
         raise TypeError(f"{message.full_name} has a special form")
     return [
@@ -79,8 +79,8 @@ _Read = Callable[[Any, list[int]], Any]
 """Converts a JSON value to a value for the constructor of a message. The last element of the list is a counter: it is
 increased by the number of fields in the JSON value."""
 _Known = tuple[str, type, _Read | None, dict[type, _Read | None], int]
-"""The name of a field in the constructor, the usual type of its values in JSON, the reader of that type, the reader of
-any type, and the bit of the oneof that the field belongs to, or 0. The reader is None for a value that is used
+"""The name of a field in the constructor, the usual type of its values in JSON, the reader of that type, the
+readers by type, and the bit of the oneof that the field belongs to, or 0. The reader is None for a value that is used
 unchanged."""
 
 _FAR_APART = 300
@@ -119,7 +119,7 @@ def _more_than(names: int, body: bytes) -> bool:
 def _reader(message: Any, within: frozenset[Any] = frozenset()) -> _Read:
     within |= {message}
     known: dict[str, _Known] = {}
-    for field in _embedded_fields(message, within):
+    for field in _handled_fields(message, within):
         readers = _readers(field, within)
         usual = next(iter(readers))
         of = field.containing_oneof
@@ -205,7 +205,7 @@ def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -
     within |= {message}
     after, colon = (",", ":") if compact else (", ", ": ")
     known: dict[FieldDescriptor, tuple[str, _Write | None]] = {}
-    for field in _embedded_fields(message, within):
+    for field in _handled_fields(message, within):
         one = _write_one(field, compact, within)
         name = f'"{field.json_name}"{colon}'
         if field.is_repeated:

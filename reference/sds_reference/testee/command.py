@@ -88,7 +88,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until stdin ends, or over gRPC until SIGTERM. Return 0, or 2 if the command line is invalid."""
+    """Serve until stdin ends, or over gRPC until SIGTERM, and return 0. Exit with status 2 if an option is invalid."""
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:

@@ -120,7 +120,11 @@ class _Acknowledging(Channel):
     def signals_only_the_first_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, {min(unmet)}, effects)
 
-    @fault(Channel.sweep_incoming, "INSWEEP-02", "at a sweep, signals messages as missing although they are in its log")
+    @fault(
+        Channel.sweep_incoming,
+        "INSWEEP-02",
+        "while a message waits, each sweep signals the last message of its log as missing",
+    )
     def sweep_signals_the_logged_as_missing(self, now_ms: int, effects: Effects) -> None:
         entries = [HistoryEntry(entry.message_id) for entry in self.log.last_entries(1)]
         if entries and len(self.incoming):

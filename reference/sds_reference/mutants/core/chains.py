@@ -115,7 +115,7 @@ class _WaitingMessages(Channel):
     @fault(
         Channel.insert_into_log,
         "MSG-11",
-        "uses the retrieval hint of a dependency as the retrieval hint of the message that depends on it",
+        "gives a message that arrived without a retrieval hint the hint of one of its dependencies",
     )
     def hints_of_dependencies(self, message: Message, retrieval_hint: bytes | None) -> None:
         hints = (entry.retrieval_hint for entry in message.causal_history)

@@ -1,4 +1,4 @@
-"""Faults that appear only when two things coincide, such as a resend while other messages wait."""
+"""Faults that appear only with some messages or in some situations, such as a resend while other messages wait."""
 
 from __future__ import annotations
 
@@ -214,7 +214,9 @@ class _Resending(Channel):
         return self.restart_after(Kind.EPHEMERAL, message, now_ms)
 
     @fault(
-        Channel.review_ack_status, "OUTSWEEP-01", "restarts the resend periods of its messages at each acknowledgement"
+        Channel.review_ack_status,
+        "OUTSWEEP-01",
+        "restarts the resend periods of its messages whenever one becomes acknowledged or possibly acknowledged",
     )
     def acknowledgements_restart_the_timers(self, message: Message, effects: Effects, now_ms: int) -> None:
         before = len(effects.events)
@@ -344,7 +346,7 @@ class _Answering(Repair):
             message = replace(message, repair_request=())
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
 
-    @fault(Repair.track, "R-RECV-03", "requests only messages for which it is in the response group")
+    @fault(Repair.track, "R-RECV-03", "requests no messages of known senders for which it is not in the response group")
     def requests_only_of_its_group(self, entry: HistoryEntry, now_ms: int) -> None:
         if not entry.sender_id or self.is_eligible_responder(entry):
             super().track(entry, now_ms)
@@ -426,7 +428,9 @@ class _OfSomeShapes(Channel):
 
 
 @mutant(
-    "ACK-02", "ignores the filter hit that follows a filter hit which acknowledges a message", possible_ack_threshold=2
+    "ACK-02",
+    "after a filter hit that acknowledges a message, ignores the next hit of the same filter",
+    possible_ack_threshold=2,
 )
 class SkipsTheNextFilterHit(Channel):
     _skips = False

@@ -1,4 +1,4 @@
-"""Faults that appear when other participants of the same process join or leave."""
+"""A fault that appears when another participant of the same process joins a channel."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class ShortensTheHistoryOfEverySync(_Counting):
         return replace(message, causal_history=less)
 
 
-@for_sizes("SYNC-12", "ignores every {}th sync message", 100)
+@for_sizes("SYNC-12", "takes no acknowledgements from every {}th sync message", 100)
 class OverlooksEverySync(_Counting):
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
         if message.kind is not Kind.SYNC or not self.nth():
@@ -189,7 +189,7 @@ class ReceivesInChannelsUpTo(Participant):
         return super().receive(wire, now_ms, retrieval_hint)
 
 
-@for_sizes("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
+@for_sizes("STATE-05", "uses the filter of another participant from the {}th participant of the process on", 10)
 class SharesAFilterWithParticipant(Participant):
     size: int
     _alive: WeakSet[Participant]
@@ -278,11 +278,11 @@ class LosesTheMessageAtRollOver(RollingBloomFilter):
             super().insert(message_id)
 
 
-# ---- Counted twice ---------------------------------------------------------------------------------------------------
+# ---- Acknowledgements ------------------------------------------------------------------------------------------------
 
 
 @register_faults
-class _DeliversTwice(Channel):
+class _Acknowledging(Channel):
     @fault(
         Channel.deliver,
         "ACK-04",

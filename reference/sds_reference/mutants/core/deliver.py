@@ -126,7 +126,7 @@ add_log_order(
 add_log_order(
     "highest-hash-first",
     "CONFLICT-02",
-    "orders IDs that are hex digits from the highest to the lowest",
+    "orders IDs of eight or more hex digits from the highest to the lowest",
     _highest_hash_first,
 )
 

@@ -1,4 +1,4 @@
-"""Faults with fields that are present but empty: retrieval hints, and the sender of a message."""
+"""Faults with empty fields: IDs and retrieval hints of dependencies, and the sender of a message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ class _Hints(Channel):
     def empty_hints_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_without_empty_hints(message), effects)
 
-    @fault(Channel.refuse_unusable, "RECV-07", "rejects entries with an empty retrieval hint")
+    @fault(
+        Channel.refuse_unusable,
+        "RECV-07",
+        "rejects content messages that name a dependency with an empty retrieval hint",
+    )
     def refuses_empty_hints(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if kind is Kind.CONTENT and _without_empty_hints(message) != message:

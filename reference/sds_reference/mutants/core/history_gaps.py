@@ -1,4 +1,4 @@
-"""Faults that leave some messages of the log out of causal histories, in favour of older messages."""
+"""Faults that leave some messages of the log out of causal histories."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class _Presence(Channel):
         message = super().compose(message_id, lamport, content)
         return message if self._count <= 3 else replace(message, sender_id=message.sender_id + "#2")
 
-    @fault(Channel.unmet_dependencies, "MSG-23", "compares dependencies by ID and retrieval hint, not by ID alone")
+    @fault(Channel.unmet_dependencies, "MSG-23", "treats dependencies with a retrieval hint as unmet")
     def compares_dependencies_with_hints(self, message: Message) -> set[str]:
         hinted = {entry.message_id for entry in message.causal_history if entry.retrieval_hint is not None}
         return super().unmet_dependencies(message) | hinted
@@ -304,7 +304,7 @@ class _Damaged(Channel):
         lamport = (message.lamport_timestamp or 0) & 0xFFFFFFFF
         return super().encode(replace(message, lamport_timestamp=lamport) if message.kind is Kind.SYNC else message)
 
-    @fault(Channel.encode, "MSG-07", "sets all bytes of the filter in sync messages to 0")
+    @fault(Channel.encode, "MSG-07", "sends an empty filter field in sync messages")
     def syncs_with_an_empty_filter(self, message: Message) -> bytes:
         return super().encode(replace(message, bloom_filter=b"") if message.kind is Kind.SYNC else message)
 

@@ -97,7 +97,7 @@ class FiltersAcknowledgeInAllChannels(Neighbour):
             Channel.review_bloom_filter(channel, message, effects, now_ms)
 
 
-@add_with_neighbours("STATE-01", "uses the Lamport timestamp of the first channel in the third channel")
+@add_with_neighbours("STATE-01", "uses the Lamport timestamp of the first channel in all channels after the second")
 class ThirdChannelUsesFirstClock(Neighbour):
     def next_lamport(self, now_ms: int) -> int:
         if self.place > 1:
@@ -105,7 +105,7 @@ class ThirdChannelUsesFirstClock(Neighbour):
         return super().next_lamport(now_ms)
 
 
-# ---- Periodic work of the other channels -----------------------------------------------------------------------------
+# ---- Periodic work and repairs in several channels -------------------------------------------------------------------
 
 
 @add_with_neighbours("OUTSWEEP-01", "resends in its first two channels only")

@@ -1,4 +1,4 @@
-"""Faults with messages that have the sender ID of the receiver, and with two messages that have one ID."""
+"""Faults with messages that have the sender ID of the receiver."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class _Receiving(Channel):
 
     drops_the_unmet = omit(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 
-    @fault(Channel.causal_history, "RECV-09", "lists waiting messages in its causal histories")
+    @fault(Channel.causal_history, "RECV-09", "lists the newest waiting message in its causal histories")
     def names_the_waiting(self) -> tuple[HistoryEntry, ...]:
         waiting = [HistoryEntry(entry.message.message_id) for entry in self.incoming][-1:]
         return (*super().causal_history()[len(waiting) :], *waiting)

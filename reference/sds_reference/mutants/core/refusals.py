@@ -48,7 +48,7 @@ class _Refusing(Channel):
         gap = message.kind is Kind.SYNC and bool(self.unmet_dependencies(message))
         return self.refuse_if(message, now_ms, retrieval_hint, gap)
 
-    @fault(Channel.receive, "SYNC-12", "rejects sync messages that name a missing message")
+    @fault(Channel.receive, "SYNC-12", "if it supports SDS-R, rejects sync messages with unmet dependencies")
     def refuses_what_would_be_asked_for(
         self, message: Message, now_ms: int, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -84,12 +84,12 @@ class _Refusing(Channel):
         filterless = message.kind is Kind.CONTENT and message.bloom_filter is None
         return self.refuse_if(message, now_ms, retrieval_hint, filterless)
 
-    @fault(Channel.receive, "R-STATE-05", "rejects duplicates of logged messages before it processes them")
+    @fault(Channel.receive, "R-STATE-05", "rejects duplicates of logged or waiting messages before it processes them")
     def refuses_copies(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = message.kind is Kind.CONTENT and self.is_duplicate(message)
         return self.refuse_if(message, now_ms, retrieval_hint, known)
 
-    @fault(Channel.receive, "R-STATE-05", "drops duplicates of logged messages before it processes them")
+    @fault(Channel.receive, "R-STATE-05", "drops duplicates of logged or waiting messages before it processes them")
     def drops_copies(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         known = message.kind is Kind.CONTENT and self.is_duplicate(message)
         return self.drop_if(message, now_ms, retrieval_hint, known)

@@ -1,4 +1,4 @@
-"""Faults that reject a message but keep a part of it."""
+"""Faults with messages that must be rejected: the message, a part of it or its rejection has an effect."""
 
 from __future__ import annotations
 

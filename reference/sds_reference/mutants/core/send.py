@@ -17,7 +17,11 @@ class _Timestamps(Channel):
         self.clock.value = min(self.clock.value + 1, MAX_LAMPORT)
         return super().next_lamport(now_ms)
 
-    @fault(Channel.next_lamport, "SEND-02", "sets its Lamport timestamp back when the clock goes back")
+    @fault(
+        Channel.next_lamport,
+        "SEND-02",
+        "sets its Lamport timestamp back when the clock is over a thousand seconds behind it",
+    )
     def follows_the_clock_back(self, now_ms: int) -> int:
         if now_ms < self.clock.value - 1_000_000:
             self.clock.value = now_ms - 1

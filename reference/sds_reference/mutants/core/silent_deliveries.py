@@ -51,7 +51,7 @@ class _Silent(Channel):
     @fault(
         Channel.deliver,
         "RECV-07",
-        "drops messages without missing dependencies if their timestamps are a second ahead of its clock",
+        "drops messages instead of delivering them if their timestamps are over a second ahead of its own",
     )
     def drops_messages_ahead(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if (message.lamport_timestamp or 0) <= self.clock.value + 1_000:

@@ -1,7 +1,7 @@
 """Faults of capacity: state or work has a limit, where the specification has none.
 
-Each fault exists with a limit that schedules of ordinary length do not reach, and with a limit just below the largest
-size that every implementation must support.
+Schedules of ordinary length do not reach the limits. The largest limits are just below the largest size that every
+implementation must support.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MINUTE_MS = 60_000
 # ---- Joining late ----------------------------------------------------------------------------------------------------
 
 
-@mutant("STATE-04", "rounds its Lamport timestamp down to the hour until it has received a message")
+@mutant("STATE-04", "rounds its Lamport timestamp down to the hour until it has sent or received a message")
 class RoundsFirstTimestampToTheHour(Channel):
     _heard = False
 
@@ -71,7 +71,10 @@ class StartsAheadOfItsClock(Channel):
         return super().next_lamport(now_ms if len(self.log) else now_ms + 30 * MINUTE_MS)
 
 
-@mutant("STATE-04", "drops the first message of a new sender unless its timestamp is the highest")
+@mutant(
+    "STATE-04",
+    "once its log has six messages, drops messages of new senders that have no dependencies and not the highest timestamp",
+)
 class IgnoresNewcomers(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         latest = max((known.lamport_timestamp for known in self.log), default=0)
@@ -90,7 +93,7 @@ def _newcomers_last(log: LocalLog, entry: LogEntry) -> int:
 add_log_order(
     "newcomers-last",
     "STATE-04",
-    "puts the first message of a new sender at the end of the log",
+    "once its log has six messages, puts the first message of a new sender at the end of the log",
     _newcomers_last,
 )
 

@@ -1,4 +1,4 @@
-"""Faults that appear only with similar values, large numbers or long times."""
+"""Various faults. Many of them appear only with similar values, large numbers or long times."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _LargeAndLong(Channel):
     _swept_ms = 0
     _recent: tuple[str, ...] = ()
 
-    @fault(Channel.send, "STATE-12", "treats its own broadcast as an acknowledgement")
+    @fault(Channel.send, "STATE-12", "signals an acknowledgement of each message at once when it sends the message")
     def sent_is_acknowledged(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
     ) -> Effects:
@@ -110,7 +110,7 @@ class _LargeAndLong(Channel):
             effects.events.append(Delivered(self.channel_id, message.message_id, b""))
         return effects
 
-    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten other messages, and logs it again")
+    @fault(Channel.is_duplicate, "DELIVER-06", "forgets a message after ten other messages, and delivers it again")
     def forgets_ids_after_ten_messages(self, message: Message) -> bool:
         known = message.message_id in self._recent or message.message_id in self.incoming
         self._recent = (*self._recent, message.message_id)[-10:]

@@ -1,4 +1,4 @@
-"""Faults of the sweeps of the two buffers (INSWEEP, OUTSWEEP) that appear only after several messages or periods."""
+"""Faults of the sweeps of the two buffers (INSWEEP, OUTSWEEP), and faults in receiving ephemeral messages."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class _SyncsSent(Channel):
         self.sweep_outgoing(now_ms, effects)
         return effects
 
-    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while its log has fifty messages")
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message once its log has fifty messages")
     def long_logs_stop_its_syncs(self, now_ms: int) -> bool:
         return len(self.log) < 50 and super().sync_is_due(now_ms)
 

@@ -1,4 +1,4 @@
-"""Faults that treat two IDs as equal: IDs cut at a NUL or at a length, or in a normal form."""
+"""Faults that treat two IDs as equal: they are equal when they are cut, normalized or without leading zeros."""
 
 from __future__ import annotations
 

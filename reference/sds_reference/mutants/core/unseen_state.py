@@ -13,7 +13,7 @@ _BLIND = ("delivered",)
 """Without this capability, only the participant's own messages can show what it has delivered."""
 
 
-@mutant("RECV-07", "delivers every other message, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-07", "delivers every other message, and signals no deliveries", unseen=True, undeclared=_BLIND)
 class QuietlyDeliversHalf(Channel):
     _count = 0
 
@@ -23,7 +23,7 @@ class QuietlyDeliversHalf(Channel):
             super().deliver(message, effects, retrieval_hint)
 
 
-@mutant("RECV-05", "delivers everything immediately, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-05", "delivers everything immediately, and signals no deliveries", unseen=True, undeclared=_BLIND)
 class QuietlyNeverWaits(Channel):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return set()
@@ -39,7 +39,10 @@ class _Forgetting(LocalLog):
 
 
 @mutant(
-    "STATE-10", "forgets the messages of others whenever it sends, and signals nothing", unseen=True, undeclared=_BLIND
+    "STATE-10",
+    "forgets the messages of others whenever it sends, and signals no deliveries",
+    unseen=True,
+    undeclared=_BLIND,
 )
 class QuietlyForgetsWhenSending(Channel):
     log_class = _Forgetting
@@ -53,20 +56,24 @@ class QuietlyForgetsWhenSending(Channel):
         return effects
 
 
-@mutant("RECV-07", "delivers only messages with dependencies, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant(
+    "RECV-07", "delivers only messages with dependencies, and signals no deliveries", unseen=True, undeclared=_BLIND
+)
 class QuietlyIgnoresRoots(Channel):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if message.causal_history:
             super().deliver(message, effects, retrieval_hint)
 
 
-@mutant("RECV-08", "drops messages with unmet dependencies, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant("RECV-08", "drops messages with unmet dependencies, and signals no deliveries", unseen=True, undeclared=_BLIND)
 class QuietlyDropsTheBlocked(Channel):
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         pass
 
 
-@mutant("RECV-07", "delivers no content of more than 64 bytes, and signals nothing", unseen=True, undeclared=_BLIND)
+@mutant(
+    "RECV-07", "delivers no content of more than 64 bytes, and signals no deliveries", unseen=True, undeclared=_BLIND
+)
 class QuietlyIgnoresLongContents(Channel):
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if len(message.content or b"") <= 64:
@@ -75,7 +82,7 @@ class QuietlyIgnoresLongContents(Channel):
 
 @mutant(
     "RECV-07",
-    "delivers no message whose causal history names senders, and signals nothing",
+    "delivers no message whose causal history names senders, and signals no deliveries",
     unseen=True,
     undeclared=_BLIND,
 )
@@ -153,7 +160,7 @@ add_again(
 add_again(
     "keeps-clock-on-delivery",
     "quietly-keeps-clock-on-delivery",
-    "does not update its clock on delivery, and signals nothing",
+    "does not update its clock on delivery, and signals no deliveries",
     unseen=True,
     undeclared=_BLIND,
 )

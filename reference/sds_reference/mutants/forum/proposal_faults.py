@@ -212,7 +212,7 @@ class SyncsHaveTheLastId(Channel):
         return self._last
 
 
-@mutant("FORUM-03", "computes the IDs of sync messages from their timestamps only")
+@mutant("FORUM-03", "computes the IDs of sync messages only from its own ID and their timestamps")
 class SyncIdsFromTimestamps(Channel):
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         return super().new_message_id(lamport, content) if content else f"sync-{self.participant_id}-{lamport}"
@@ -247,7 +247,7 @@ class ReportsOneOfTheLost(Channel):
         ]
 
 
-@mutant("FORUM-31", "gives up one waiting message in a sweep")
+@mutant("FORUM-31", "gives up only one waiting message in a sweep")
 class GivesUpOneInASweep(Channel):
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
         given_up = self.incoming.take_older(received_ms)

@@ -1,4 +1,4 @@
-"""Faults of SDS-R with a private hash: an argument of the hash is missing."""
+"""Faults of SDS-R with a private hash: an argument of the hash is missing or wrong."""
 
 from __future__ import annotations
 

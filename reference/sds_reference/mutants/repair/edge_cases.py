@@ -88,7 +88,7 @@ class _Again(Repair):
     @fault(
         Repair.t_req,
         "R-TREQ-01",
-        "computes T_req without T_min for messages that it has requested before",
+        "computes T_req without T_min when it tracks a missing message again",
     )
     def second_request_ignores_t_min(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()
@@ -98,7 +98,7 @@ class _Again(Repair):
     @fault(
         Repair.t_req,
         "R-TREQ-01",
-        "doubles the T_req of messages that it has requested before",
+        "doubles the delay until T_req when it tracks a missing message again",
     )
     def second_request_doubles_t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         again = entry.message_id in self.known()

@@ -72,7 +72,7 @@ class _GroupEvents(Repair):
         super().cache_message(replace(message, content=text.encode()))
 
 
-@mutant("R-STATE-06", "answers twice if a request contains an entry twice")
+@mutant("R-STATE-06", "sends a response twice if the message was requested again while the response was pending")
 class AnswersRepeatedEntriesTwice(Repair):
     _twice: frozenset[str] = frozenset()
 

@@ -15,7 +15,7 @@ class _Sized(Repair):
     unit_us = 1_000
 
     def modulus(self, span_ms: int) -> int:
-        """Return ``span_ms`` in milliseconds, after storing it in ``unit_us`` with ``size`` bits; at least 1."""
+        """Convert ``span_ms`` to ``size`` bits in units of ``unit_us`` microseconds, and back to ms; at least 1."""
         return abs(keep_low_bits(span_ms * 1_000 // self.unit_us, self.size)) * self.unit_us // 1_000 or 1
 
     def seconds(self, time_ms: int) -> int:

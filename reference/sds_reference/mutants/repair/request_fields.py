@@ -1,4 +1,4 @@
-"""Faults of SDS-R on the requester's side: the fields of its messages, and the computation of T_req."""
+"""Faults of SDS-R: the fields of messages, the computation of T_req, and empty retrieval hints."""
 
 from __future__ import annotations
 
@@ -253,6 +253,9 @@ class _AnotherTimeEachTime(_OtherHash):
     @fault(_OtherHash.arguments, "R-RECV-06", "computes a different T_req each time that a message is missing again")
     def recomputes_t_req_when_missing_again(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self.participant_id}{now_ms}", entry.message_id
+
+
+# ---- Empty retrieval hints -------------------------------------------------------------------------------------------
 
 
 @register_faults

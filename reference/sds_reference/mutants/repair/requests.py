@@ -210,12 +210,12 @@ class _Arrivals(Repair):
             self.outgoing.add(item.entry, item.due_ms)
 
     @unseen_too("unseen-keeps-the-blocked")
-    @fault(Repair.on_receive, "R-RECV-01", "goes on requesting messages after they have entered its incoming buffer")
+    @fault(Repair.on_receive, "R-RECV-01", "adds the entry of a missing message again when the message arrives")
     def keeps_the_blocked(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         entry = self.outgoing.get(message.message_id)
         super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
         if entry is not None and has_unique_id:
-            self.outgoing.add(entry.entry, entry.due_ms)  # tracked until the message is delivered
+            self.outgoing.add(entry.entry, entry.due_ms)
 
     @unseen_too("unseen-tracks-only-the-first-missing")
     @fault(Repair.track_missing, "R-RECV-03", "tracks only the first entry of a causal history")

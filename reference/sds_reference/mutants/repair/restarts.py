@@ -1,4 +1,4 @@
-"""Faults of SDS-R with state that channels share, and with T_req and T_resp that are computed again."""
+"""Faults of SDS-R: channels share state, or T_req and T_resp are computed again or with default settings."""
 
 from __future__ import annotations
 

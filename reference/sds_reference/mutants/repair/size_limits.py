@@ -1,4 +1,7 @@
-"""Faults of capacity in SDS-R: state for requests, messages and responses has a limit."""
+"""Faults of capacity in SDS-R: state for requests, messages and responses has a limit.
+
+One more fault sends too many sync messages with requests.
+"""
 
 from __future__ import annotations
 

@@ -233,7 +233,12 @@ class _OtherDelays(_Delays):
         return self.distance(entry) % self.config.t_max_ms
 
     @unseen_too("t-resp-by-the-time-unseen")
-    @fault(_Delays.delay, "R-RECV-10", "computes T_resp from the time of day", repair=_PRIVATE)
+    @fault(
+        _Delays.delay,
+        "R-RECV-10",
+        "computes T_resp with a hash of the message ID and the current time",
+        repair=_PRIVATE,
+    )
     def t_resp_by_the_time(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id, str(now_ms)) % self.config.t_max_ms
 
@@ -277,7 +282,12 @@ class _Groups(Repair):
         groups = self.config.num_response_groups
         return self.with_author(entry, 8 * groups if groups > 1 else 1)
 
-    @fault(member, "R-GLOBAL-05", "also answers for the next response group", out_of_reach=_SHARE)
+    @fault(
+        member,
+        "R-GLOBAL-05",
+        "with more than three response groups, also answers for the next group",
+        out_of_reach=_SHARE,
+    )
     def answers_for_the_neighbours(self, entry: HistoryEntry) -> bool:
         own, author = (self.group(name, entry.message_id) for name in (self.participant_id, entry.sender_id or ""))
         return (own - author) % self.config.num_response_groups <= (self.config.num_response_groups > 3)
@@ -315,7 +325,7 @@ class _OtherGroups(_Groups):
             return self.group(self.participant_id, entry.message_id) == self.group("", entry.message_id)
         return Repair.is_eligible_responder(self, entry)
 
-    @fault(_Groups.member, "R-GROUP-04", "uses one response group more than configured")
+    @fault(_Groups.member, "R-GROUP-04", "uses two response groups if one is configured")
     def one_group_more(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, max(2, self.config.num_response_groups))
 
@@ -334,6 +344,9 @@ _MANY = RepairConfig(derive_groups=lambda participants: 1 if participants < 128 
 add_configured(
     "ninety-nine-groups", "R-GLOBAL-06", "uses 99 response groups with 128 participants or more", repair=_MANY
 )
+
+
+# ---- Lost responses --------------------------------------------------------------------------------------------------
 
 
 class _ForgetsResponses(Repair):

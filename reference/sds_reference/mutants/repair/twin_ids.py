@@ -1,4 +1,4 @@
-"""Faults of SDS-R that treat two IDs as equal: IDs cut at a NUL, or in a normal form."""
+"""Faults of SDS-R that treat two IDs as equal: they are equal when cut, normalized or without leading zeros."""
 
 from __future__ import annotations
 
