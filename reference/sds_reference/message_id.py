@@ -11,8 +11,8 @@ def computed_message_id(
     """The default message ID: 64 lower-case hex digits of a SHA-256 over everything that makes the message unique.
 
     A hash of the content alone would collide (two participants say "ok"). So the hash also covers the sender, the
-    channel, the Lamport timestamp (unique per sender and channel) and ``serial`` (a counter of messages without
-    timestamp). Each part is prefixed with its length.
+    channel, the Lamport timestamp (unique per sender and channel) and ``serial`` (a counter, which distinguishes
+    messages without timestamp). Each part is prefixed with its length.
     """
     digest = sha256()
     lamport = b"" if lamport_timestamp is None else lamport_timestamp.to_bytes(8, "big")

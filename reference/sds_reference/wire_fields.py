@@ -67,7 +67,7 @@ def _fields(empty: Empty) -> Iterator[WireField]:
 
 
 def count_missing_bytes(wire: bytes) -> int:
-    """Number of bytes that the last field of ``wire`` lacks according to its length; 0 if it is complete."""
+    """Number of bytes that the last field of ``wire`` lacks by its length; 0 if it is complete or has no length."""
     at, size = 0, len(wire)
     while at < size:
         tag, at = _read_varint(wire, at)

@@ -145,7 +145,7 @@ class ResendsNothingWithAHint(_SkipsResends):
         return any(e.message_id == entry.message_id and e.retrieval_hint is not None for e in self.log)
 
 
-@mutant("OUTSWEEP-01", "does not resend messages while other messages are missing")
+@mutant("OUTSWEEP-01", "does not resend messages while its outgoing repair request buffer has entries")
 class ResendsNothingWhileOthersAreMissing(_SkipsResends):
     def is_skipped(self, entry: OutgoingEntry) -> bool:
         return self.repair is not None and len(self.repair.outgoing) > 0
@@ -251,9 +251,9 @@ class AcknowledgesNothingFromLater(Channel):
 
 @register_faults
 class _Busy(Channel):
-    """Faults that appear only while messages are missing or possibly acknowledged, some of them in SDS-R."""
+    """Faults that appear only while messages are missing, unacknowledged or possibly acknowledged."""
 
-    @fault(Channel.acknowledge, "ACK-01", "acknowledges nothing while other messages are missing")
+    @fault(Channel.acknowledge, "ACK-01", "acknowledges nothing while its outgoing repair request buffer has entries")
     def acknowledges_nothing_while_others_are_missing(self, message_id: str, effects: Effects) -> None:
         if self.repair is None or not len(self.repair.outgoing):
             super().acknowledge(message_id, effects)
@@ -291,7 +291,7 @@ class _Busy(Channel):
 
 @register_faults
 class _Syncing(Channel):
-    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while a message is unacknowledged")
+    @fault(Channel.sync_is_due, "SYNC-01", "sends no periodic sync message while its outgoing buffer has messages")
     def syncs_only_without_unacknowledged(self, now_ms: int) -> bool:
         return not len(self.outgoing) and super().sync_is_due(now_ms)
 

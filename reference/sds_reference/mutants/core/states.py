@@ -73,7 +73,7 @@ class StartsAheadOfItsClock(Channel):
 
 @mutant(
     "STATE-04",
-    "once its log has six messages, drops messages of new senders that have no dependencies and not the highest timestamp",
+    "once its log has six messages, drops messages of new senders with a lower timestamp and without dependencies",
 )
 class IgnoresNewcomers(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
