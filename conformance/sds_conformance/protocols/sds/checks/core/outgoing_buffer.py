@@ -241,15 +241,20 @@ def _is_gap_while_possibly(possibly: PossiblyAcknowledgedSpan, gap: Gap) -> bool
     of="mentions sent",
 )
 def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
-    """Possibly acknowledged messages are sent again, and not at the period of unacknowledged messages."""
-    c = view.configuration
+    """Possibly acknowledged messages are sent again, and not at the period of unacknowledged messages.
+
+    If the scenario asks for equal periods, an implementation that uses them is right.
+    """
+    c, asked = view.configuration, view.party.asked
     if not (c.resend_unacknowledged_ms and c.HasField("resend_possibly_acknowledged_ms")):
         return
     shared, own = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    equal = shared == own == asked.resend_unacknowledged_ms == asked.resend_possibly_acknowledged_ms
     for possibly in possibly_acknowledged(view):
         message_id = possibly.sent.message.message_id
         between = [gap for gap in gaps(view, possibly.sent) if _is_gap_while_possibly(possibly, gap)]
-        if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
+        at_shared = between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between)
+        if at_shared and not equal:
             other = f"other than the {shared} ms of unacknowledged messages"
             expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
             seen = f"copies are sent only at the shared period, such as after {between[0].waited_ms} ms"
