@@ -93,8 +93,9 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
         if len(sent.history) == 2:
             yield observe_met(sent.step)
         else:
-            known = view.configuration.HasField("causal_history_size")
-            size = view.configuration.causal_history_size if known else len(sent.history)
+            # The size in force is stated once for all messages, unless this message contradicts it.
+            reported = view.configuration.causal_history_size
+            size = reported if reported not in (0, 2) else len(sent.history)
             note = f"causal histories of {size} entries by default; the specification recommends 2"
             yield observe_note(sent.step, note)
 
