@@ -43,6 +43,37 @@ class SortsInAmongTheNewest(_Sized):
         super().__init__(*given)
 
 
+@for_sizes(
+    "STATE-11",
+    "inserts late messages at most {} places before the end of its log, which it does not show",
+    120,
+    unseen=True,
+)
+class UnseenSortsInAmongTheNewest(SortsInAmongTheNewest):
+    pass
+
+
+class _PutsTheOldestSecond(LocalLog):
+    size: int
+
+    def sort_key(self, entry: LogEntry) -> Any:
+        is_oldest = len(self._order) > self.size and entry.lamport_timestamp < self._order[0][0]
+        return self._order[0][0] + 0.5 if is_oldest else entry.lamport_timestamp
+
+
+@for_sizes(
+    "STATE-11",
+    "inserts a message that is older than all others at the second place of a log of over {} entries, which it does "
+    "not show",
+    32,
+    unseen=True,
+)
+class PutsTheOldestSecond(_Sized):
+    def __init__(self, *given: Any) -> None:
+        self.log_class = type("Log", (_PutsTheOldestSecond,), {"size": self.size})
+        super().__init__(*given)
+
+
 class _LogsCopies(LocalLog):
     def insert(self, entry: LogEntry) -> bool:
         if entry.message_id in self:

@@ -198,3 +198,12 @@ def late_by_ninety_places(script: Script, alice: Part, bob: Peer) -> None:
     base = script.now
     newer = [bob.content(base + 10 + number) for number in range(99)]
     alice.given(*newer, bob.content(base + 15, message_id="late")).after(1_000).send()
+
+
+@scenario("DELIVER-04", "STATE-11", long=True, asked=pb.Configuration(causal_history_size=200))
+def late_by_all_places(script: Script, alice: Part, bob: Peer) -> None:
+    """A message arrives after 150 later ones, and another is older than all; causal histories show the whole log."""
+    base = script.now
+    alice.receive(*[bob.content(base + 10 + number) for number in range(159)])
+    alice.receive(bob.content(base + 18, message_id="late"), bob.content(base + 1, message_id="oldest"))
+    alice.after(1_000).send()
