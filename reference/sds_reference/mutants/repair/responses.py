@@ -26,6 +26,17 @@ class CachesMissingDependenciesOnly(Channel):
         super().buffer(replace(message, causal_history=missing), unmet, now_ms, retrieval_hint)
 
 
+@mutant("R-RECV-08", "drops the full messages of others an hour after their delivery")
+class DropsMessagesAfterAnHour(Repair):
+    def on_receive(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
+        known: dict[str, int] = self.__dict__.setdefault("_known_since_ms", {})
+        for message_id, cached in list(self.cache.items()):
+            is_free = cached.sender_id != self.participant_id and message_id not in self.incoming
+            if now_ms - known.setdefault(message_id, now_ms) > 3_600_000 and is_free:
+                del self.cache[message_id]
+        super().on_receive(message, has_unique_id=has_unique_id, now_ms=now_ms)
+
+
 @register_faults
 class _Keeping(Repair):
     @fault(Repair.take_responses, "R-STATE-07", "caches messages without their content")

@@ -46,13 +46,21 @@ def what_was_missing_waits_itself(script: Script, alice: Part, bob: Peer, carol:
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-STATE-07")
 def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Peers request messages with the Lamport timestamps 0 and 1, and a message with a timestamp of the day before."""
+    """Peers request messages with the Lamport timestamps 0 and 1, and a message with a timestamp of the day before.
+
+    Two hours later they request a message that was delivered together with these.
+    """
     old = [bob.content(0), bob.content(1), bob.content(script.now - 24 * HOUR_MS)]
-    deliver_and_settle(alice, *old)
+    kept = bob.content(script.now)
+    deliver_and_settle(alice, *old, kept)
     request_one_by_one(carol, alice, *old)
     alice.observe()
     tick_often(alice)
     wait_for_responses(alice)
+    script.advance(2 * HOUR_MS)
+    deliver_and_settle(alice, bob.content(script.now)).tick()
+    request_messages(carol, alice, kept)
+    observe_responses(alice)
 
 
 @repair_scenario("R-RECV-08", "R-SWEEP-02", "R-RECV-03", "R-STATE-01", "R-STATE-07")
