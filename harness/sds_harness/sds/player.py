@@ -444,9 +444,10 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 return
             capacity = self._actors[op.who].party.in_force.bloom_capacity
             if not 0 < op.times * capacity <= MOST_BUILT:
-                most = f"the largest filter that is filled has room for {MOST_BUILT // op.times:,} IDs"
-                unknown = "Opened does not report bloom_capacity, so the filter cannot be filled"
-                raise ScheduleStoppedError(f"bloom_capacity is {capacity:,}, but {most}" if capacity else unknown)
+                most = MOST_BUILT // op.times
+                too_large = f"a bloom filter for {capacity:,} IDs cannot be filled: {most:,} at most"
+                unknown = "Opened does not report bloom_capacity, so the bloom filter cannot be filled"
+                raise ScheduleStoppedError(too_large if capacity else unknown)
             members = tuple(f"bob-{number}" for number in range(1, op.times * capacity + 1))
             queried = members[-(capacity // 10) :]
         step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
