@@ -71,7 +71,8 @@ def _faulty(report: Report, counts: Counter[str], unfinished: str) -> OverallRes
     if found := [cause for cause in report.data["causes"] if cause["verdict"] == "fail"]:
         short = format_count(len(found), "root cause")
         # Count the violations of all failed requirements, not only those of the root causes.
-        violations = sum(sum(kind["scenarios"].values()) for row in failing for kind in row["kinds"])
+        kinds = (kind for row in failing for kind in row["kinds"] if kind["severity"] == "fail")
+        violations = sum(sum(kind["scenarios"].values()) for kind in kinds)
         what = [short, failed, format_count(violations, "violation")]
     if known:
         what.append("all of them known" if known == len(failing) else f"{known} of them known")

@@ -69,8 +69,8 @@ def test_it_is_shown_on_80_columns() -> None:
         "not declared: observe",
         "not Core: MUST requirements that fail: SDS-MSG-01",
         "Untested SDS-INSWEEP-03",
-        "version 1.1.0, not asked",
-        "Exhaust not played completely",
+        "version 1.1.0; no result of `vectors run` is attached",
+        "Exhaust no result of `exhaust` is attached",
     ):
         assert printed in words(result.stdout)
     assert Path("page.html").is_file()

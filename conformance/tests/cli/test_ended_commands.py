@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -184,7 +185,9 @@ def test_an_interrupt_while_workers_start_prints_no_traceback() -> None:
 
     def fork_server_runs() -> bool:
         family = psutil.Process(child.pid).children(recursive=True)
-        return any("forkserver" in " ".join(one.cmdline()) for one in family)
+        with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):  # a process may end meanwhile
+            return any("forkserver" in " ".join(one.cmdline()) for one in family)
+        return False
 
     assert wait_for(fork_server_runs, 30)
     time.sleep(0.5)  # the fork server starts to import

@@ -31,7 +31,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
-from ..view.meetings import by_default, find_key_meetings, find_resolution, is_traced
+from ..view.meetings import by_default, find_key_meetings, is_traced
 from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
@@ -167,7 +167,7 @@ def nobody_else_writes(view: PeerView) -> Iterator[Observation]:
     A peer that counts sending and receiving in clocks (CA-15) finds more conflicts than the view, so a peer that
     separates records is not judged.
     """
-    if find_resolution(view) == pb.RESOLUTION_SEPARATE:
+    if view.resolution == pb.RESOLUTION_SEPARATE:
         return
     written = {change.uuid for change in view.changes} | {arrival.update.uuid for arrival in view.arrivals}
     asked = {getattr(s.request, s.command).key for s in view.steps if s.command in COMMANDS and s.effects is not None}
@@ -278,8 +278,10 @@ def uuids_are_not_those_of_other_peers(view: PeerView) -> Iterator[Observation]:
     A peer may drop a record that loses its key (CA-8), so only records that the peer has shown before are considered.
     """
     own = {change.uuid: change.step.index for change in reversed(view.changes)}
+    states = [shown.step.index for shown in view.shown_states]
     for change, update in _first_shown(view):
-        shown = next((s for s in reversed(view.shown_states) if s.step.index < change.step.index), None)
+        before = bisect_left(states, change.step.index)
+        shown = view.shown_states[before - 1] if before else None
         if shown is None or not view.known.same_era(shown.step.index, change.step.index):
             continue
         there = shown.records.get(str(update.uuid))

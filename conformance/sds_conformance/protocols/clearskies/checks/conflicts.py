@@ -25,7 +25,6 @@ from ..view.meetings import (
     find_key_meetings,
     find_last_states,
     find_linked_states,
-    find_resolution,
     find_resolved_conflicts,
     find_results,
     find_ties,
@@ -391,7 +390,7 @@ def conflicts_are_separated(view: PeerView) -> Iterator[Observation]:
 
 
 def _judge_resolution(view: PeerView, by: int, code: str) -> Iterator[Observation]:
-    for meeting, shown, missing in find_resolved_conflicts(view) if find_resolution(view) == by else ():
+    for meeting, shown, missing in find_resolved_conflicts(view) if view.resolution == by else ():
         expected = f"all of {view.named(meeting.incoming)} and of {view.named(meeting.present)}"
         yield observe_outcome(shown.step, code, not missing, expected, missing)
 

@@ -298,14 +298,9 @@ def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
 # ---- Outcomes of conflicts -------------------------------------------------------------------------------------------
 
 
-def find_resolution(view: PeerView) -> int:
-    """The conflict resolution that is in use or was requested. "Unspecified" means the rule of the specification."""
-    return view.resolution
-
-
 def by_default(view: PeerView) -> bool:
     """Is the rule of the specification in use?"""
-    return find_resolution(view) == pb.RESOLUTION_UNSPECIFIED
+    return view.resolution == pb.RESOLUTION_UNSPECIFIED
 
 
 class Contest:
@@ -517,7 +512,7 @@ def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, st
         values = [seen.value for seen in shown.records.values() if not seen.deleted]
         if has_wide_numbers([one.value, other.value]) and not view.can(pb.CAPABILITY_WIDE_INTEGERS):
             continue
-        if find_resolution(view) == pb.RESOLUTION_SEPARATE:
+        if view.resolution == pb.RESOLUTION_SEPARATE:
             lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
             yield meeting, shown, "" if lost is None else f"no record has the value of revision {lost.rev}"
         elif isinstance(one.value, dict) and isinstance(other.value, dict):

@@ -480,8 +480,12 @@ class PeerView:
         if self.resolution == pb.RESOLUTION_UNSPECIFIED:
             return False
         writers = [other for other in self.everybody if other is not self and other.peer_id == update.by]
-        written = {change.shown.version for other in writers for change in other.changes if change.shown is not None}
-        return bool(writers) and update.version not in written
+        return bool(writers) and not any(update.version in other.written_versions for other in writers)
+
+    @cached_property
+    def written_versions(self) -> frozenset[VersionId | None]:
+        """The versions that changes of the application made."""
+        return frozenset(change.shown.version for change in self.changes if change.shown is not None)
 
     def _broke_at_once(self, link: LinkView, update: Update) -> bool:
         """Did the other end or the peer close a link before everything that had arrived was processed?"""

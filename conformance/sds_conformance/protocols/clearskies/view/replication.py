@@ -6,7 +6,7 @@ Changes must be sent to all peers that sent a request, and each request must be 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -315,8 +315,9 @@ def find_withheld_records(view: PeerView) -> list[Withheld]:
     first: dict[VersionId | None, Arrival] = {}
     for arrival in view.arrivals:
         first.setdefault(arrival.update.version, arrival)
+    arrived = [arrival.step.index for arrival in view.arrivals]
     for shown in view.shown_states:
-        if shown.on_the_wire or any(a.step.index in range(shown.as_of.index, shown.step.index) for a in view.arrivals):
+        if shown.on_the_wire or bisect_left(arrived, shown.as_of.index) < bisect_left(arrived, shown.step.index):
             continue
         for seen in shown.records.values():
             came = first.get(seen.version)
@@ -471,8 +472,9 @@ def find_revision_bounds(view: PeerView) -> list[RevisionBounds]:
 def find_refused_updates(view: PeerView) -> set[int]:
     """The ids (``id``) of the malformed updates that the peer certainly refused: no later state or message has them.
 
-    A peer may accept a malformed update. If something else changed the record or the key before the next shown state,
-    the state proves nothing, and the update is left out.
+    A peer may accept a malformed update. The state proves nothing if something else changed the record or the key
+    before the next shown state, if the peer had the record or another one with its key, which may hide it (CA-8), or if
+    the update is a deletion, which some implementations cannot show.
     """
     versions = {(seen.by, seen.rev) for shown in view.shown_states for seen in shown.records.values()}
     versions |= {(update.by, update.rev) for update in view.sent}
@@ -485,6 +487,8 @@ def find_refused_updates(view: PeerView) -> set[int]:
         update, index = arrival.update, arrival.step.index
         nearest = bisect_right(shown, index)
         if not update.fault or arrival.prohibition or (update.by, update.rev) in versions or nearest == len(states):
+            continue
+        if arrival.held is not None or update.deleted or uuids_with_key(view, update.key) - {update.uuid}:
             continue
         last = states[nearest].step.index
         came = (a.update for a in arrivals[bisect_right(arrived, index) : bisect_right(arrived, last)])

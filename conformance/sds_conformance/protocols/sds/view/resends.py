@@ -43,10 +43,10 @@ def position_on_giving_up(view: ChannelView, message_id: str, before: int) -> st
 def resend_period(view: ChannelView) -> int | None:
     """The resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown.
 
-    Without a declared period, the longest wait of the trace counts: the specification allows any period.
+    Without a declared period, the period that the trace shows counts: the specification allows any period.
     """
     if period_is_undeclared(view):
-        return _longest_wait(view)
+        return _shown_period(view)
     return int(view.configuration.resend_unacknowledged_ms) if _period_is_reported(view) else None
 
 
@@ -60,12 +60,22 @@ def _period_is_reported(view: ChannelView) -> bool:
 
 
 @cache_per_view
-def _longest_wait(view: ChannelView) -> int:
-    """The longest time between two broadcasts of an own message in which a tick sent no copy, in milliseconds; 0 if
-    every tick sent one. Messages that a repair request named are left out, because their copies may be responses.
+def _shown_period(view: ChannelView) -> int:
+    """The resend period that the broadcasts of unacknowledged messages show, in milliseconds; 0 if every tick sent a
+    copy. It is the shortest time between two broadcasts that is longer than every time in which ticks sent no copy.
+
+    Messages that a repair request named are left out, because their copies may be responses.
     """
-    own = (sent for sent in view.sent if sent.message.message_id not in view.first_requests)
-    return max((gap.waited_ms for sent in own for gap in gaps(view, sent) if gap.silent_ms > 0), default=0)
+    own = [sent for sent in view.sent if sent.message.message_id not in view.first_requests]
+    found = [
+        gap
+        for sent in own
+        for gap in gaps(view, sent)
+        if gap.silent_ms > 0 and gap.second.index < first_evidence_index(view, sent)
+    ]
+    silent_ms = max((gap.silent_ms for gap in found), default=0)
+    longest_ms = max((gap.waited_ms for gap in found), default=0)
+    return min((gap.waited_ms for gap in found if gap.waited_ms > silent_ms), default=longest_ms)
 
 
 UNDECLARED_PERIOD = (

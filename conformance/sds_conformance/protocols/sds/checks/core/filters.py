@@ -564,17 +564,21 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
 def a_queried_filter_with_room_holds_all(view: ChannelView) -> Iterator[Observation]:
     """As long as a filter has room for all possible members, it holds all delivered messages that Observe asks for.
 
-    The encoding of the filter does not matter.
+    The encoding of the filter does not matter. Only content of others counts: own messages, ephemeral messages and odd
+    messages may be left out (AMB-19, AMB-36).
     """
     capacity = view.configuration.bloom_capacity
     entered = [index for index, _ in _possible_members(view)] if capacity else []
+    first: dict[str, int] = {}
+    for delivery in view.delivered if entered else ():
+        if delivery.received is not None and delivery.received.acceptable:
+            first.setdefault(delivery.message_id, delivery.step.index)
     for observed in view.observed if entered else ():
         index = observed.step.index
         if bisect_left(entered, index) > NEARLY_FULL * capacity:
             return
-        done = {delivery.message_id for delivery in view.delivered if delivery.step.index < index}
         hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
-        asked = [message_id for message_id in hits if message_id in done]
+        asked = [message_id for message_id in hits if message_id in first and first[message_id] < index]
         if len(asked) >= FEW:
             expected = f"all {len(asked)} delivered IDs that were queried, in a filter for {capacity}"
             yield from judge_members(observed.step, hits.get, asked, expected, "{} is not")

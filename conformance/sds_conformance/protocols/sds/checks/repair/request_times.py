@@ -101,10 +101,17 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
             was_removed |= due is None
             if not was_removed and (due == old or not by_others):
                 break
-            steps = [r.step for r in side.received if gone <= r.step.index < shown.step.index]
-            if due is None or not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
+            if due is None:
                 continue
-            met = any(Window(due - step.now_ms, due - step.now_ms).overlaps(expected, side.slack_ms) for step in steps)
+            steps = side.steps_received_between(gone, shown.step.index)
+            if not by_others:
+                steps = [view.trace.steps[gone - 1], *steps, shown.step]
+            if not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
+                continue
+            times = [Window(due - step.now_ms, due - step.now_ms) for step in steps]
+            if not by_others:  # The entry may have been added again with the request, with a message or in a sweep.
+                times.append(Window(due - shown.step.now_ms, due - steps[0].now_ms))
+            met = any(time.overlaps(expected, side.slack_ms) for time in times)
             what = f"T_req of the new entry for {missing.message_id!r} {_format_span(expected)} after"
             expected_time = f"{what} one of the steps from {gone} to {steps[-1].index}"
             waited = Window(due - steps[-1].now_ms, due - steps[0].now_ms)
