@@ -189,9 +189,13 @@ def test_an_interrupt_while_workers_start_prints_no_traceback() -> None:
             return any("forkserver" in " ".join(one.cmdline()) for one in family)
         return False
 
-    assert wait_for(fork_server_runs, 30)
-    time.sleep(0.5)  # the fork server starts to import
-    os.killpg(child.pid, signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    try:
+        assert wait_for(fork_server_runs, 30)
+        time.sleep(0.5)  # the fork server starts to import
+        os.killpg(child.pid, signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
     assert child.returncode == Exit.INTERRUPTED
     assert "Traceback" not in out
