@@ -60,7 +60,7 @@ class Workers:
             self.context.set_forkserver_preload(["__main__", *_find_suite_modules()])
             worker = self.context.Process(target=_run_worker, args=(environment, work, self._reports, *arguments))
             try:
-                # An interrupt here would leave a worker that nobody ends.
+                # An interrupt here would leave a worker running after the command has ended.
                 with defer_signals(), _interrupts_blocked():
                     worker.start()
                     self._processes.append(worker)

@@ -245,7 +245,7 @@ def _show_table(console: Console, report: Report) -> None:
     ]
     good = {Verdict.PASS.value, Verdict.SKIPPED.value}
     others = [those for _, those in sections if all(row["verdict"] in good for row in those)]
-    joins = 1 < len(others) < len(sections)  # Sections with nothing but pass and skipped share a row.
+    joins = 1 < len(others) < len(sections)  # Sections whose verdicts are all pass or skipped share a row.
     for title, those in sections:
         if not joins or those not in others:
             table.add_row(printable(title, 80), *_cells(those))

@@ -64,7 +64,7 @@ def comparable_content(update: Update) -> tuple[object, ...]:
 
 
 class PeerHistory:
-    """What one peer under test wrote, received and lost in a group trace."""
+    """The versions that one peer under test wrote, received and lost in a group trace."""
 
     def __init__(self, view: PeerView, acts: list[Act]) -> None:
         self.view = view

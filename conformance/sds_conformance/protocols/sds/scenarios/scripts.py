@@ -31,6 +31,7 @@ from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
 __all__ = [
+    "DAY_MS",
     "HOUR_MS",
     "MAX_LAMPORT",
     "NOW",
@@ -59,6 +60,7 @@ __all__ = [
 ]
 
 HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 WIDE = pb.Configuration(causal_history_size=12)
 """A configuration with longer causal histories than the default, so that they show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)

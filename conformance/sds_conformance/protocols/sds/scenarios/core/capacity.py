@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Period, Script, deliver_and_settle, scenario
+from ..scripts import DAY_MS, HOUR_MS, Part, Peer, Period, Script, deliver_and_settle, scenario
 
 SMALL = pb.Configuration(bloom_capacity=20, bloom_error_rate=0.001)
-DAY_MS = 24 * HOUR_MS
 LARGEST_SMALL = 50
 LARGEST = 2_000
 CAPACITY = Period("bloom_capacity")

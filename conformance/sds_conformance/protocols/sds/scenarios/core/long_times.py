@@ -11,9 +11,20 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import NOW, START, Part, Peer, Period, Script, deliver_and_settle, resending, scenario, tick_every
+from ..scripts import (
+    DAY_MS,
+    NOW,
+    START,
+    Part,
+    Peer,
+    Period,
+    Script,
+    deliver_and_settle,
+    resending,
+    scenario,
+    tick_every,
+)
 
-DAY_MS = 86_400_000
 INT32_MS, UINT32_MS = 1 << 31, 1 << 32
 """24.9 and 49.7 days, in milliseconds."""
 IN_2038_MS, IN_2106_MS = INT32_MS * 1_000, UINT32_MS * 1_000

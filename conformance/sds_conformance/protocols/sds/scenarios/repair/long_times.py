@@ -9,8 +9,20 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..core.long_times import IN_2038_MS, IN_2106_MS, INT32_MS, UINT32_MS
-from ..scripts import NOW, START, Peer, Period, Script, deliver_and_settle, greatest, scenario, signed, tick_every
-from .participants import DAY_MS, NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, scattered
+from ..scripts import (
+    DAY_MS,
+    NOW,
+    START,
+    Peer,
+    Period,
+    Script,
+    deliver_and_settle,
+    greatest,
+    scenario,
+    signed,
+    tick_every,
+)
+from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, scattered
 from .requests import lose_messages, send_either
 from .responses import request_messages
 

@@ -9,13 +9,12 @@ from hashlib import sha256
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Period, Script, scenario
+from ..scripts import DAY_MS, Part, Period, Script, scenario
 
 T_MIN_MS = 30_000
 T_MAX_MS = 120_000
 T_MIN, T_MAX = Period("t_min_ms"), Period("t_max_ms")
 """The T_min and T_max that the implementation uses, even if others were requested."""
-DAY_MS = 86_400_000
 LONGEST_MS = 3_600_000
 """The longest T_max, in milliseconds, with which schedules are played: a longer one would take too long."""
 FINE = 20

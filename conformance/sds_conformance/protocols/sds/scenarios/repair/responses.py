@@ -277,7 +277,7 @@ def t_max_is_zero(script: Script, bob: Peer, carol: Peer, dave: Peer) -> None:
 def copies_of_formerly_blocked_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Four messages waited and were delivered. Three are requested; duplicates arrive, one of them with a request.
 
-    The messages depend on two messages, of which the first was delivered before them.
+    Each of them depends on two messages. The first one was delivered before them.
     """
     known, root = bob.content(script.now), bob.content(script.now + 1)
     waited = [bob.content(script.now + 2 + number, *signed(known, root)) for number in range(4)]
