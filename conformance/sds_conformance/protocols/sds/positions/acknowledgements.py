@@ -54,9 +54,11 @@ def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
 def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show how many bloom filters acknowledge an own message that no causal history names.
 
-    The way "not-by-four" is shown if four filters did not acknowledge the message.
+    The way "not-by-four" is shown if four filters did not acknowledge the message. A participant whose scenario
+    configures the number of filters shows nothing.
     """
-    for sent in view.sent:
+    configured = view.party.asked.HasField("possible_ack_threshold")
+    for sent in view.sent if not configured else ():
         message_id = sent.message.message_id
         evidence = view.ack_evidence(message_id)
         if sent.repeat or message_id in view.possible_evidence or not evidence.mentions:

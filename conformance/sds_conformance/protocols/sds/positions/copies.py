@@ -24,11 +24,13 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether an unacknowledged message is resent after a period, or at every sweep.
 
     A tick without a resend between two broadcasts proves a period. Two ticks within five seconds that both resend the
-    message prove the other way.
+    message prove the other way, unless a resend period in force is as short.
 
     Messages that a repair request names are left out, because their copies may be responses.
     """
     ticks = {tick.index for tick in view.ticks}
+    periods = (view.configuration.resend_unacknowledged_ms, view.configuration.resend_possibly_acknowledged_ms)
+    soon = min([SOON_MS, *(period - 1 for period in periods if period)])
     for sent in view.sent:
         message_id = sent.message.message_id
         if message_id in view.first_requests or not view.ack_evidence(message_id).copies:
@@ -37,7 +39,7 @@ def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
             if gap.silent_ms > 0 and gap.second.index in ticks:
                 yield gap.second, "by-a-period"
                 return
-            if gap.waited_ms <= SOON_MS and {gap.first.index, gap.second.index} <= ticks:
+            if gap.waited_ms <= soon and {gap.first.index, gap.second.index} <= ticks:
                 yield gap.second, "at-every-sweep"
                 return
 

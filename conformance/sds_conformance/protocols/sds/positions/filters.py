@@ -16,6 +16,15 @@ SOME = 3
 """Minimum number of IDs. The probability that a filter holds all of them by chance is one in a million."""
 
 
+KEPT = 10
+"""Number of IDs that no roll-over drops, because the suite requests no smaller filter (AMB-55)."""
+
+
+def _has_dropped_none(view: ChannelView, first: int, last: Sent) -> bool:
+    """Does the filter of ``last`` contain all IDs since the step with the index ``first``, whenever it rolled over?"""
+    return sum(first <= s.step.index < last.step.index for s in (*view.sent, *view.received)) <= KEPT
+
+
 def _last_with_filter(view: ChannelView) -> Sent | None:
     """The last own message with a filter; None if there is none. One filter is enough, and reading all filters takes
     time.
@@ -39,7 +48,8 @@ def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     earlier = [s for s in view.sent if s.step.index < last.step.index and not s.repeat][-SOME:]
     answers = [holds(sent.message.message_id) for sent in earlier]
     if False in answers:
-        yield last.step, "out"
+        if _has_dropped_none(view, earlier[0].step.index, last):
+            yield last.step, "out"
     elif answers == [True] * SOME:
         yield last.step, "in"
         within = [view.filter_of(sent.message.bloom_filter) for sent in earlier]
@@ -57,14 +67,16 @@ def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
     if last is None:
         return
     came = {
-        r.message.message_id
+        r.message.message_id: r.step.index
         for r in view.received
         if r.kind is Kind.EPHEMERAL and r.step.index < last.step.index and not (r.own or r.rejected)
-    } - view.known_ids
+        if r.message.message_id not in view.known_ids
+    }
     holds = view.filter_of(last.message.bloom_filter) if came else None
     answers = {holds(message_id) for message_id in came} if holds is not None else set()
     if False in answers:
-        yield last.step, "out"
+        if _has_dropped_none(view, min(came.values()), last):
+            yield last.step, "out"
     elif answers == {True} and len(came) > 1:
         yield last.step, "in"
 
