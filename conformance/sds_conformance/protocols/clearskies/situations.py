@@ -59,7 +59,7 @@ def situations(group_trace: GroupTrace, views: Iterable[Any]) -> Counter[str]:
 def _count_in_view(view: PeerView, out: Counter[str]) -> None:
     out["relayed"] += sum(update.by not in (None, view.peer_id) for update in view.sent)
     out["through-readers"] += sum(
-        link.level is READ_ONLY and update.signer is not None for link in view.links for update in link.received
+        link.level is READ_ONLY and update.message.signer is not None for link in view.links for update in link.received
     )
     out["answered"] += sum(bool(link.requests) and len(link.sent) > 1 for link in view.links)
     out["asked-again"] += sum(bool(request.since) for request in view.asked)

@@ -458,7 +458,7 @@ def _is_of_a_reader(view: PeerView, arrival: Arrival) -> bool:
 
 
 def _is_forged(view: PeerView, arrival: Arrival) -> bool:
-    return arrival.update.message.signature is not None and arrival.update.signer is None
+    return arrival.update.message.signature is not None and arrival.update.message.signer is None
 
 
 def _lacks_a_signature(view: PeerView, arrival: Arrival) -> bool:

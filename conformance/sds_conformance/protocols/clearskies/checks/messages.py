@@ -86,7 +86,7 @@ def updates_for_readers_are_signed(view: PeerView) -> Iterator[Observation]:
                     f"{view.named(update)}, signed, for {view.name_other_end(link)}",
                     find_signature_fault(update),
                 )
-                yield observe_outcome(update.step, code, update.signer is READ_WRITE, expected, seen)
+                yield observe_outcome(update.step, code, update.message.signer is READ_WRITE, expected, seen)
 
 
 def find_signature_fault(update: Update) -> tuple[str, str]:

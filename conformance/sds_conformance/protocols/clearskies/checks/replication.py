@@ -421,7 +421,7 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
                 f"{view.named(update)}, with the signature of a read-write peer",
                 find_signature_fault(update),
             )
-            yield observe_outcome(update.step, code, update.signer is READ_WRITE, expected, seen)
+            yield observe_outcome(update.step, code, update.message.signer is READ_WRITE, expected, seen)
 
 
 @check("CSDB-19", of="received")

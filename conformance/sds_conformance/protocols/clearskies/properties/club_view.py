@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 from clearskies_reference import Timestamp, VectorClock
 from sds_harness.clearskies.group_trace import Act, GroupTrace
 from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.trace import Step, store_name
 
-from ..view.facts import LinkView, Shown, Update, VersionId
+from ..view.facts import LinkView, Shown, Update, VersionId, grouped
 from ..view.knowledge import Arrival, find_excuse
 from ..view.peer_view import PeerView, peer_views
 
-T = TypeVar("T", Update, Arrival)
 _AFTER_CALM = (Calm, Look, Read, Leave)
 """Operations that change nothing."""
 
@@ -135,8 +133,8 @@ class ClubView:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def _read_acts(self) -> None:
-        arrivals = {name: _by_step(side.view.arrivals) for name, side in self.histories.items()}
-        sent_updates = {name: _by_step(side.view.sent) for name, side in self.histories.items()}
+        arrivals = {name: grouped(side.view.arrivals, lambda a: a.step.index) for name, side in self.histories.items()}
+        sent_updates = {name: grouped(side.view.sent, lambda u: u.step.index) for name, side in self.histories.items()}
         stores: dict[str, set[str]] = {name: set() for name in self.histories}
         for act in self.group_trace.acts:
             side = self.histories.get(act.who)
@@ -346,10 +344,3 @@ def _has_cycle(pairs: Iterable[set[str]]) -> bool:
             return True
         leader[find_leader(one)] = find_leader(other)
     return False
-
-
-def _by_step(those: Iterable[T]) -> dict[int, list[T]]:
-    out: dict[int, list[T]] = {}
-    for one in those:
-        out.setdefault(one.step.index, []).append(one)
-    return out

@@ -11,7 +11,7 @@ from sds_harness.clearskies.group_trace import Act
 from ....judging.formats import identifier
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_violation
-from ..view.facts import RecordVersion, Shown, name_update
+from ..view.facts import RecordVersion, Shown
 from .club_view import ClubView, PeerHistory
 from .outcomes import Expected, find_outcomes, is_same_value
 from .registry import global_property
@@ -97,17 +97,11 @@ def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
             yield difference
 
 
-def _expected_and_seen(view: ClubView, difference: Difference) -> tuple[str, str]:
-    one = difference.expected
-    trace = difference.side.view.trace
-    key = identifier(one.key)
-    what = (
-        f"{name_update(trace, one.update)}, as the value of {key}" if one.update is not None else f"nothing under {key}"
-    )
-    seen = f"{difference.side.name} shows " + (
-        ", ".join(repr(v)[:60] for v in difference.shown_values[:3]) or "nothing there"
-    )
-    return what, seen
+def _expected_and_seen(difference: Difference) -> tuple[str, str]:
+    one, side, key = difference.expected, difference.side, identifier(difference.expected.key)
+    expected = f"{side.view.named(one.update)}, as the value of {key}" if one.update else f"nothing under {key}"
+    seen = ", ".join(repr(value)[:60] for value in difference.shown_values[:3]) or "nothing there"
+    return expected, f"{side.name} shows {seen}"
 
 
 @global_property(
@@ -131,7 +125,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
     for ending in find_endings(view):
         missed = [d for d in ending.differences if not d.was_informed]
         for difference in _first_of_each(missed):
-            expected, seen = _expected_and_seen(view, difference)
+            expected, seen = _expected_and_seen(difference)
             expected += ", as at other peers of its group"
             yield observe_violation(
                 difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
@@ -158,7 +152,7 @@ def same_changes_give_same_values(view: ClubView) -> Iterator[Sighting]:
     for ending in find_endings(view):
         wrong = [d for d in ending.differences if d.was_informed]
         for difference in _first_of_each(wrong):
-            expected, seen = _expected_and_seen(view, difference)
+            expected, seen = _expected_and_seen(difference)
             yield observe_violation(
                 difference.act, "", difference.code, expected, f"{seen}, although it received the change"
             )

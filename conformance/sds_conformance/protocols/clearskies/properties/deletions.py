@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....judging.formats import identifier
 from ...properties import Sighting, observe_met, observe_violation
-from ..view.facts import RecordVersion, Update, VersionId, dominates, name_update
+from ..view.facts import RecordVersion, Update, VersionId, dominates
 from .club_view import ClubView, PeerHistory
 from .registry import global_property
 
@@ -38,7 +38,7 @@ def deleted_records_stay_deleted(view: ClubView) -> Iterator[Sighting]:
                     continue
                 wrong = True
                 assert seen is not None
-                expected = f"{name_update(side.view.trace, ghost)}, after which {identifier(seen.key or '')} is gone"
+                expected = f"{side.view.named(ghost)}, after which {identifier(seen.key or '')} is gone"
                 verb = "sends a new peer" if shown.on_the_wire else "shows"
                 older = f"{side.name} {verb} revision {seen.rev} of the record, which is older than the deletion"
                 yield observe_violation(act, "", "came-back", expected, older)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ....judging.judgement import Outcome
 from ...properties import Sighting, observe_met, observe_outcome, observe_violation
-from ..view.facts import name_update
 from .club_view import ClubView
 from .registry import global_property
 
@@ -48,7 +47,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
             if update.deleted and update.uuid in side.view.contested(act.step):
                 continue
             expected = "only updates that the peer wrote, or received unchanged from a peer with write access"
-            seen = f"{name_update(side.view.trace, update)}, which no peer with write access sent to the peer unchanged"
+            seen = f"{side.view.named(update)}, which no peer with write access sent to the peer unchanged"
             yield observe_outcome(act, "", "never-received", id(update) not in unexplained, expected, seen)
 
     yield from _first_violation_per_peer(judge_all())

@@ -10,12 +10,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import (
-    AccessLevel,
     MalformedMessageError,
     Timestamp,
     VectorClock,
@@ -39,26 +38,23 @@ VersionId = tuple[str, str, int]
 # ---- Records, updates and requests -----------------------------------------------------------------------------------
 
 
+@dataclass(slots=True, eq=False)
 class RecordVersion:
     """A version of a record in a message or a state. A field that does not parse is None."""
 
-    __slots__ = ("by", "clock", "deleted", "key", "rev", "time", "uuid", "value", "version")
+    uuid: str | None
+    key: str | None
+    value: Any
+    deleted: bool
+    by: str | None
+    rev: int | None
+    time: Timestamp | None
+    clock: VectorClock | None
+    version: VersionId | None = field(init=False)
 
-    def __init__(
-        self,
-        uuid: str | None,
-        key: str | None,
-        value: Any,
-        deleted: bool,
-        by: str | None,
-        rev: int | None,
-        time: Timestamp | None,
-        clock: VectorClock | None,
-    ) -> None:
-        self.uuid, self.by, self.rev = uuid, by, rev
-        self.key, self.value, self.deleted = key, value, deleted
-        self.time, self.clock = time, clock
-        self.version: VersionId | None = None if uuid is None or by is None or rev is None else (uuid, by, rev)
+    def __post_init__(self) -> None:
+        uuid, by, rev = self.uuid, self.by, self.rev
+        self.version = None if uuid is None or by is None or rev is None else (uuid, by, rev)
 
     @property
     def content(self) -> tuple[Any, Any, bool]:
@@ -107,11 +103,6 @@ class Update(RecordVersion):
     def in_utc(self) -> bool:
         """Is the update_time in UTC, like the times of the core protocol?"""
         return self.time is not None and self.time.text[-1:] in "Zz"
-
-    @property
-    def signer(self) -> AccessLevel | None:
-        """The level whose key verifies the signature of the update."""
-        return self.message.signer
 
     @property
     def fault(self) -> str:
@@ -285,10 +276,6 @@ class Change:
         """Is the change a rename to the same key?"""
         return self.kind == "rename" and self.key == self.old_key
 
-    def says_the_same(self, other: Change) -> bool:
-        """Do both changes write the same value under the same key?"""
-        return self.kind == other.kind == "put" and self.key == other.key and equal(self.value, other.value)
-
     def is_in(self, update: Update) -> bool:
         """Does the update have the content of this change?"""
         if self.step.uuid and update.uuid is not None and update.uuid != self.step.uuid:
@@ -368,11 +355,6 @@ def _belongs_to_change(update: Update, change: Change, changes: list[Change], ar
     return not any(c.step.uuid == uuid or change.key in (c.key, c.old_key) for c in later)
 
 
-def parse_written_value(request: pb.Request) -> Any:
-    """The value of a ``put``. Raises ValueError or RecursionError if it is not valid JSON."""
-    return json.loads(request.put.value)
-
-
 def keys_in_command(step: Step) -> set[str]:
     """The keys in a change that the application makes; empty for other commands."""
     if step.command not in COMMANDS:
@@ -393,7 +375,7 @@ def _parse_change(step: Step) -> Change | None:
     request: pb.Request = step.request
     if step.command == "put":
         try:
-            return Change(step, "put", request.put.key, request.put.key, parse_written_value(request))
+            return Change(step, "put", request.put.key, request.put.key, json.loads(request.put.value))
         except (ValueError, RecursionError):
             return None
     if step.command == "rename":
@@ -612,13 +594,6 @@ def name_peer(trace: Trace, peer_id: str | None) -> str:
         return "nobody"
     name = trace.club.name_of(peer_id)
     return short(name) if name != peer_id else f"{peer_id[:ID_DIGITS]}…"
-
-
-def name_update(trace: Trace, update: Update) -> str:
-    """The name of an update in findings: the key of its record, and the version."""
-    key = identifier(update.key) if update.key is not None else "a record without a key"
-    deletion = "the deletion of " if update.deleted else ""
-    return f"{deletion}{key}, revision {update.rev} of {name_peer(trace, update.by)}"
 
 
 def describe_record(seen: RecordVersion) -> str:

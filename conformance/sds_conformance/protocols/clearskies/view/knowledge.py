@@ -38,7 +38,7 @@ def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
     if level is link.level is READ_WRITE:
         return ""
     if update.message.signature is not None:
-        if update.message.profile is not None and update.signer is not READ_WRITE:
+        if update.message.profile is not None and update.message.signer is not READ_WRITE:
             return "its signature is not that of a read-write peer"
         return ""
     if level is READ_ONLY:
@@ -51,7 +51,7 @@ def find_prohibition(level: AccessLevel, link: LinkView, update: Update) -> str:
 def is_made_by_reader(link: LinkView, update: Update) -> bool:
     """Is an update signed by a read-only peer, or sent by a read-only peer without a signature?"""
     if update.message.signature is not None:
-        return update.signer is READ_ONLY
+        return update.message.signer is READ_ONLY
     return link.level is READ_ONLY
 
 
@@ -61,7 +61,7 @@ def find_excuse(declared: Declaration, update: Update) -> str:
         return update.fault
     if update.message.signature is not None and update.message.profile is None:
         return "its signature is of an unknown profile"
-    if update.message.signature is not None and update.signer is not READ_WRITE:
+    if update.message.signature is not None and update.message.signer is not READ_WRITE:
         return "its signature is not that of a read-write peer"
     if _exceeds(len(update.message.body.raw), declared.limit("body_bytes")):
         return "its body is larger than declared"

@@ -14,6 +14,7 @@ from sds_harness import trace as trace_of_any
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.trace import Party, Step, Trace, store_name
 
+from ....judging.formats import identifier
 from .facts import (
     Change,
     LinkView,
@@ -28,7 +29,6 @@ from .facts import (
     find_quiet_steps,
     grouped,
     name_peer,
-    name_update,
     renames_in_place,
     same_content,
 )
@@ -125,8 +125,10 @@ class PeerView:
         return f"{self.name(link.peer_id)} (link {link.number})"
 
     def named(self, update: Update) -> str:
-        """The name of an update in findings."""
-        return name_update(self.trace, update)
+        """The name of an update in findings: the key of its record, and the version."""
+        key = identifier(update.key) if update.key is not None else "a record without a key"
+        deletion = "the deletion of " if update.deleted else ""
+        return f"{deletion}{key}, revision {update.rev} of {self.name(update.by)}"
 
     # ---- Versions and changes -------------------------------------------------------------------------------------
 
@@ -239,8 +241,7 @@ class PeerView:
     @cached_property
     def unexplained(self) -> list[Update]:
         """Versions that the peer wrote and sent, but that no command explains: resolutions of conflicts, and faults."""
-        explained = {change.shown.version for change in self.changes if change.shown is not None}
-        return [update for update in self.own if update.version not in explained]
+        return [update for update in self.own if update.version not in self.written_versions]
 
     def opened_afresh(self, step: Step) -> bool:
         """Was the peer opened only once up to a step, so that it has no earlier records?"""

@@ -406,10 +406,13 @@ def _has_no_effect(view: PeerView, change: Change) -> bool:
     updates = [u for u in (*view.sent, *view.received) if u.step.index < change.step.index and u.key == change.key]
     if change.kind == "delete":
         return all(_is_under_another_key(view, update, change.step) for update in updates)
+    if change.kind != "put":
+        return False
     last = max(updates, key=lambda update: update.step.index, default=None)
-    same = last is not None and not last.deleted and equal(last.value, change.value)
+    if last is not None and not last.deleted and equal(last.value, change.value):
+        return True
     before = [c for c in view.changes if c.step.index < change.step.index and change.key in (c.key, c.old_key)]
-    return change.kind == "put" and (same or (bool(before) and before[-1].says_the_same(change)))
+    return bool(before) and before[-1].kind == "put" and equal(before[-1].value, change.value)
 
 
 def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
