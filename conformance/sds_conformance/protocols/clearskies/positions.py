@@ -12,7 +12,6 @@ from sds_harness.clearskies.clubs import READ_ONLY
 from sds_harness.clearskies.trace import Step
 
 from .register import shows
-from .view.meetings import by_default
 from .view.peer_view import PeerView
 from .view.replication import find_revision_bounds
 
@@ -98,7 +97,7 @@ def scope_of_own_numbers(view: PeerView) -> Iterator[tuple[Step, str]]:
 @shows("CA-8", of="received shown")
 def fate_of_losing_records(view: PeerView) -> Iterator[tuple[Step, str]]:
     """Two live records with one key arrive: the record that loses the key is shown unchanged, or not."""
-    for shown in view.shown_states if by_default(view) else ():
+    for shown in view.shown_states if view.resolves_by_time else ():
         accepted = (arrival for arrival in view.arrivals if not arrival.prohibition)
         came = [arrival.update for arrival in accepted if arrival.step.index < shown.asked.index]
         live = {update.uuid: update.key for update in came if not update.deleted}

@@ -27,7 +27,7 @@ from ..view.facts import (
 )
 from ..view.keys import find_confused_record, find_false_conflicts, has_given_its_key_away
 from ..view.knowledge import SAFE_INTEGER, Arrival, is_made_by_reader
-from ..view.meetings import is_traced, uuids_with_key
+from ..view.meetings import uuids_with_key
 from ..view.peer_view import AFTER_DOUBT, PeerView, Proof
 from ..view.replication import VersionCopy, find_copies, find_repeated_version
 
@@ -261,7 +261,7 @@ def no_update_before_an_accepted_one_is_skipped(view: PeerView) -> Iterator[Obse
     doubtful = (a.update for a in view.arrivals if a.excuse == AFTER_DOUBT and not a.prohibition)
     once = (update for update in doubtful if update.version is not None and times[update.version] == 1)
     for updates in grouped(once, lambda update: (update.by, update.link.number)).values():
-        skipped = [u for u in updates if not (u.deleted or is_traced(view, u)) and _is_only_update(view, u)]
+        skipped = [u for u in updates if not (u.deleted or view.is_traced(u)) and _is_only_update(view, u)]
         for update in skipped:
             later = [u for u in updates if u.step.index >= update.step.index and (u.rev or 0) > (update.rev or 0)]
             states = ((shown, other) for shown in view.shown_states for other in later if _shows(shown, other))
@@ -301,8 +301,8 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
             continue
         number = (update.clock or {}).get(str(update.by), 0)
         if number == update.rev:
-            alike |= {after_gap} if is_traced(view, update) else set()
-        elif is_traced(view, update):
+            alike |= {after_gap} if view.is_traced(update) else set()
+        elif view.is_traced(update):
             yield observe_met(arrival.step)
         elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
             expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in the clock of the update"
@@ -388,7 +388,7 @@ def _with_freed_keys(view: PeerView, shown: Shown) -> Iterator[Update]:
     known = dict(view.known.all_at(shown.step.index))
     for uuid, held in known.items():
         update = held.update
-        if update is None or update.deleted or held.step.index >= shown.as_of.index or not is_traced(view, update):
+        if update is None or update.deleted or held.step.index >= shown.as_of.index or not view.is_traced(update):
             continue
         if any(update.key in (c.key, c.old_key) and c.step.index > held.step.index for c in view.changes):
             continue  # a change with an unknown uuid may be a change of this record

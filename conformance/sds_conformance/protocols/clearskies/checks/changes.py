@@ -31,7 +31,7 @@ from ..view.facts import (
     same_content,
 )
 from ..view.knowledge import SAFE_INTEGER, fits_limits
-from ..view.meetings import by_default, find_key_meetings, is_traced
+from ..view.meetings import find_key_meetings
 from ..view.peer_view import PeerView, Successive
 from ..view.replication import find_repeated_version
 
@@ -321,7 +321,7 @@ def uuids_of_others_stay(view: PeerView) -> Iterator[Observation]:
         before = _uuid_of(view, change.key, view.quiet_before(change.step) + 1)
         there = view.known.at(before, change.step.index - 1) if before is not None else None
         update = there.update if there is not None else None
-        surely = update is not None and update.by != view.peer_id and is_traced(view, update)
+        surely = update is not None and update.by != view.peer_id and view.is_traced(update)
         # A second record with the key would be a conflict that the peer itself causes.
         conflict = view.in_conflict(view.trace.steps[change.step.index - 2])
         if surely and before == _uuid_of(view, change.key, change.step.index) and not conflict:
@@ -547,7 +547,7 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
         last = shown[-1]
         processed = last.as_of.index >= met[0].step.index
         later = [step for step in view.steps if last.step.index < step.index < both.other.step.index]
-        if not processed or not by_default(view) or any(step.command != "observe" for step in later):
+        if not processed or not view.resolves_by_time or any(step.command != "observe" for step in later):
             continue
         own = {seen.rev for seen in last.records.values() if seen.by == view.peer_id}
         own |= {update.rev for update in view.own}

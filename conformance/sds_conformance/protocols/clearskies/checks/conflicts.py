@@ -18,7 +18,6 @@ from ..view.meetings import (
     Fate,
     Meeting,
     accepts_updates,
-    by_default,
     find_comparable_holdings,
     find_contests,
     find_fates,
@@ -29,7 +28,6 @@ from ..view.meetings import (
     find_results,
     find_ties,
     find_version_meetings,
-    is_traced,
 )
 from ..view.peer_view import PeerView
 from ..view.replication import find_sent_holders
@@ -95,7 +93,7 @@ def _is_a_ghost(view: PeerView, fate: Fate) -> bool:
     """Has a version arrived that is older than the deletion of the record?"""
     meeting = fate.meeting
     ghost = meeting.present.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
-    return ghost and is_traced(view, meeting.present)
+    return ghost and view.is_traced(meeting.present)
 
 
 ZERO_REASON = "a zero means the same as an absent number"
@@ -173,7 +171,7 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
         there = {
             uuid: update
             for uuid, update in held_
-            if update is not None and update.version not in received and (not update.deleted or is_traced(view, update))
+            if update is not None and update.version not in received and (not update.deleted or view.is_traced(update))
         }
         missing = [uuid for uuid in there if uuid not in shown.records]
         deleted = [uuid for uuid, update in there.items() if update.deleted]
@@ -231,7 +229,7 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
         if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
             expected = f"an effect of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
             yield observe_violation(step, "second-record-ignored", expected, "no effect of the received record")
-        elif contest.key_is_lost and by_default(view):
+        elif contest.key_is_lost and view.resolves_by_time:
             yield observe_violation(
                 step, "key-lost", f"a record with the key {meeting.incoming.key!r}", "nothing is there"
             )
@@ -245,7 +243,7 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
 
     Each of two peers may delete the record that the other one keeps, if they do not decide a tie in the same way.
     """
-    for meeting, shown in find_last_states(view) if by_default(view) else ():
+    for meeting, shown in find_last_states(view) if view.resolves_by_time else ():
         key, there = meeting.incoming.key, shown.records
         live = [seen for seen in there.values() if not seen.deleted and seen.key == key]
         both_are_deleted = all((seen := there.get(str(uuid))) is not None and seen.deleted for uuid in meeting.uuids)
@@ -259,7 +257,7 @@ def one_of_two_records_is_left(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-38", pb.CAPABILITY_OBSERVE, of="received shown")
 def sent_records_have_their_key(view: PeerView) -> Iterator[Observation]:
     """If a peer sends a record under a key that another record had, its application sees a record with the key."""
-    for holder in find_sent_holders(view) if by_default(view) else ():
+    for holder in find_sent_holders(view) if view.resolves_by_time else ():
         expected = f"{describe_record(holder.latest)}, as sent for {view.name_other_end(holder.link)}"
         yield observe_outcome(holder.shown.step, "key-lost", bool(holder.seen), expected, "nothing is there")
 
@@ -282,7 +280,7 @@ def conflicts_about_keys_are_signalled(view: PeerView) -> Iterator[Observation]:
             continue
         if meeting.signalled:
             yield observe_met(meeting.step)
-        elif is_traced(view, meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
+        elif view.is_traced(meeting.incoming) and any(index > meeting.step.index for index in view.quiet):
             # Another finding reports a record that is not accepted.
             expected = f"a conflict of {view.named(meeting.incoming)} and {view.named(meeting.present)}"
             yield observe_violation(meeting.step, "conflict-not-signalled", expected, "no conflict is signalled")
@@ -309,10 +307,10 @@ def second_records_are_accepted(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-54", of="received shown")
 def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
     """The version with the larger update_time wins a conflict, unless the application decides."""
-    for fate in find_fates(view) if by_default(view) else ():
+    for fate in find_fates(view) if view.resolves_by_time else ():
         meeting = fate.meeting
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
-        if not meeting.present.in_utc and not is_traced(view, meeting.present):
+        if not meeting.present.in_utc and not view.is_traced(meeting.present):
             continue  # the present version may have been refused (CA-18)
         if decided and meeting.later and fate.survivor and _is_taken_or_refused(view, fate):
             yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
@@ -321,7 +319,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
                 seen = f"{mixed}: {describe_record(fate.seen)}"
                 expected = f"{view.named(meeting.version(fate.survivor))}, as received"
                 yield observe_violation(fate.shown.step, "winner-mixed", expected, seen)
-    for contest in find_contests(view) if by_default(view) else ():
+    for contest in find_contests(view) if view.resolves_by_time else ():
         if contest.meeting.later and contest.key_holder and not contest.ignored:
             yield _judge_winner(view, contest.meeting, contest.shown.step, contest.key_holder)
 
@@ -337,21 +335,21 @@ def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Ob
 @check("CSDB-54", of="received shown")
 def the_latest_of_all_is_left(view: PeerView) -> Iterator[Observation]:
     """After any number of conflicts about a record, the version with the largest update_time remains."""
-    if by_default(view):
+    if view.resolves_by_time:
         yield from _judge_latest(view, find_latest_of_records(view), "latest-version-lost")
 
 
 @check("CSDB-54", of="received shown")
 def the_latest_of_all_has_the_key(view: PeerView) -> Iterator[Observation]:
     """The latest of all records that had a key has the key, even if that record lost the key before."""
-    if by_default(view):
+    if view.resolves_by_time:
         yield from _judge_latest(view, find_latest_with_keys(view), "latest-record-hidden")
 
 
 @check("CSDB-54", pb.CAPABILITY_OBSERVE, of="received shown")
 def the_latest_of_the_sent_records_has_the_key(view: PeerView) -> Iterator[Observation]:
     """Of all records that a peer sends under one key, its application sees the one with the largest update_time."""
-    for holder in find_sent_holders(view) if by_default(view) else ():
+    for holder in find_sent_holders(view) if view.resolves_by_time else ():
         if holder.seen:
             expected = (
                 f"{describe_record(holder.latest)}, the latest that is sent for {view.name_other_end(holder.link)}"
@@ -370,7 +368,7 @@ def _judge_latest(view: PeerView, found: list[Latest], code: str) -> Iterator[Ob
 @check("CSDB-54", of="received shown")
 def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
     """All peers decide a conflict with equal update_times in the same way, whichever version arrived first."""
-    for one, other, other_view in find_ties(view) if by_default(view) else ():
+    for one, other, other_view in find_ties(view) if view.resolves_by_time else ():
         expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
         here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
         seen = f"{view.named(here)} at {view.party.name}, {view.named(there)} at {other_view.party.name}"
@@ -401,7 +399,7 @@ def results_of_applications_are_sent(view: PeerView) -> Iterator[Observation]:
 
     Peers may send the result or the conflicting versions (CA-8).
     """
-    if by_default(view) or view.trace.unsettled:
+    if view.resolves_by_time or view.trace.unsettled:
         return
     for mine, theirs, other in find_linked_states(view):
         for result in find_results(view, mine):

@@ -13,7 +13,6 @@ from ....judging.judgement import Observation, observe_met, observe_note, observ
 from ..register import Rule, check, table
 from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
 from ..view.knowledge import SAFE_INTEGER, exceeds_size_of_request
-from ..view.meetings import by_default
 from ..view.peer_view import PeerView
 from ..view.replication import (
     DueUpdate,
@@ -455,7 +454,7 @@ def known_updates_are_not_relayed_again(view: PeerView) -> Iterator[Observation]
 def gossip_ends(view: PeerView) -> Iterator[Observation]:
     """Peers stop relaying updates (CA-3), unless an application resolves conflicts by further changes (CA-8)."""
     last = view.sent[-1]
-    if not by_default(view):
+    if not view.resolves_by_time:
         return
     if not view.trace.unsettled:
         if len(view.everybody) > 1 and view.in_conflict(last.step) and view.quiet and view.quiet[-1] > last.step.index:

@@ -15,7 +15,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.view_cache import cache_per_view
 from .facts import Change, Update, grouped
 from .knowledge import SAFE_INTEGER
-from .meetings import Fate, accepts_updates, find_change_after, find_fates, find_states_after, is_traced
+from .meetings import Fate, accepts_updates, find_change_after, find_fates, find_states_after
 from .peer_view import PeerView
 
 
@@ -138,7 +138,7 @@ def find_replaced_versions(view: PeerView) -> list[tuple[Update, Update]]:
     for change, first in _changes_with_clocks(view):
         held = view.known.at(str(first.uuid), change.step.index - 1)
         base = held.update if held is not None else None
-        if base is not None and base.version not in never and is_traced(view, base):
+        if base is not None and base.version not in never and view.is_traced(base):
             out.append((first, base))
     return out
 

@@ -16,7 +16,7 @@ from clearskies_reference import VectorClock, is_before
 from ....judging.view_cache import cache_per_view
 from .facts import Change, RecordVersion, Shown, Update, VersionId, grouped, has_zeros, same_content
 from .knowledge import SAFE_INTEGER, Arrival
-from .meetings import accepts_updates, is_traced
+from .meetings import accepts_updates
 from .peer_view import PeerView
 
 
@@ -213,7 +213,7 @@ def _is_certain(view: PeerView, arrival: Arrival, shown: Shown) -> bool:
     update = arrival.update
     if update.version is None or arrival.excuse or arrival.declined or update.version in view.leaked_versions:
         return False
-    if has_zeros(update) or update.largest_integer > SAFE_INTEGER or not (update.in_utc or is_traced(view, update)):
+    if has_zeros(update) or update.largest_integer > SAFE_INTEGER or not (update.in_utc or view.is_traced(update)):
         return False
     in_order = arrival.step.index < shown.as_of.index and view.known.same_era(arrival.step.index, shown.step.index)
     return in_order and update.by != view.peer_id and not any(_overtook(arrival, other) for other in view.arrivals)

@@ -87,18 +87,6 @@ def accepts_updates(view: PeerView) -> bool:
     )
 
 
-def is_traced(view: PeerView, update: Update) -> bool:
-    """Does the trace show that the peer had a version?"""
-    return update.by == view.peer_id or update.version in _traces(view)
-
-
-@cache_per_view
-def _traces(view: PeerView) -> set[VersionId | None]:
-    return {u.version for u in view.sent} | {
-        seen.version for shown in view.shown_states for seen in shown.records.values()
-    }
-
-
 @cache_per_view
 def find_version_meetings(view: PeerView) -> list[Meeting]:
     """The updates that arrived while the present version of their record was certain."""
@@ -296,11 +284,6 @@ def _signalled_conflicts(view: PeerView) -> list[tuple[int, set[str | None]]]:
 
 
 # ---- Outcomes of conflicts -------------------------------------------------------------------------------------------
-
-
-def by_default(view: PeerView) -> bool:
-    """Is the rule of the specification in use?"""
-    return view.resolution == pb.RESOLUTION_UNSPECIFIED
 
 
 class Contest:

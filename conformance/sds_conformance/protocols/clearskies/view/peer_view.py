@@ -112,6 +112,11 @@ class PeerView:
                 return int(configuration.resolution)
         return pb.RESOLUTION_UNSPECIFIED
 
+    @property
+    def resolves_by_time(self) -> bool:
+        """Does the rule of the specification resolve conflicts?"""
+        return self.resolution == pb.RESOLUTION_UNSPECIFIED
+
     def link_of(self, update: Update | Request) -> LinkView:
         """The link of an update or request."""
         return self._by_number[update.link.number]
@@ -406,9 +411,17 @@ class PeerView:
     @cached_property
     def leaked_versions(self) -> set[VersionId | None]:
         """The versions of forbidden arrivals that the peer had afterwards. Their consequences are not judged."""
-        traces = {update.version for update in self.sent}
-        traces |= {seen.version for shown in self.shown_states for seen in shown.records.values()}
-        return traces & {arrival.update.version for arrival in self.forbidden_arrivals}
+        return self.traced_versions & {arrival.update.version for arrival in self.forbidden_arrivals}
+
+    @cached_property
+    def traced_versions(self) -> set[VersionId | None]:
+        """The versions that the peer sent or showed."""
+        shown = {seen.version for shown in self.shown_states for seen in shown.records.values()}
+        return shown | {update.version for update in self.sent}
+
+    def is_traced(self, update: Update) -> bool:
+        """Does the trace show that the peer had a version?"""
+        return update.by == self.peer_id or update.version in self.traced_versions
 
     @cached_property
     def shown_states(self) -> list[Shown]:
@@ -478,7 +491,7 @@ class PeerView:
 
         The peer may have resolved the same conflict by a change that it has not sent yet.
         """
-        if self.resolution == pb.RESOLUTION_UNSPECIFIED:
+        if self.resolves_by_time:
             return False
         writers = [other for other in self.everybody if other is not self and other.peer_id == update.by]
         return bool(writers) and not any(update.version in other.written_versions for other in writers)
