@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from clearskies_reference import Timestamp, VectorClock
+from clearskies_reference import VectorClock
 from sds_harness.clearskies.group_trace import Act, GroupTrace
 from sds_harness.clearskies.operations import Calm, Leave, Look, Read
 from sds_harness.clearskies.trace import Step, store_name
@@ -23,30 +23,12 @@ _AFTER_CALM = (Calm, Look, Read, Leave)
 class VersionFacts:
     """One version of a record, with the clocks and contents of all updates that carry it."""
 
-    version: VersionId
     first: Update
     """The first update with the version in the group trace."""
     clocks: list[VectorClock] = field(default_factory=list)
     """The distinct vector clocks of the updates with the version."""
     contents: list[tuple[object, ...]] = field(default_factory=list)
     """The distinct contents of the updates with the version. More than one is a violation."""
-
-    @property
-    def uuid(self) -> str:
-        return self.version[0]
-
-    @property
-    def by(self) -> str:
-        return self.version[1]
-
-    @property
-    def time(self) -> Timestamp | None:
-        return self.first.time
-
-    @property
-    def clock(self) -> VectorClock | None:
-        """The vector clock of the first update with the version."""
-        return self.first.clock
 
     def add(self, update: Update) -> None:
         """Add another update with the version."""
@@ -196,10 +178,7 @@ class ClubView:
 
     def _add_version(self, update: Update) -> None:
         assert update.version is not None
-        facts = self.versions.get(update.version)
-        if facts is None:
-            facts = self.versions[update.version] = VersionFacts(update.version, update)
-        facts.add(update)
+        self.versions.setdefault(update.version, VersionFacts(update)).add(update)
 
     # ---- state at the end ------------------------------------------------------------------------------------------
 
@@ -298,13 +277,13 @@ class ClubView:
         If so, a change can look concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
         """
         known: dict[str, dict[str, int]] = {}
-        for facts in self.versions.values():
-            joined = known.setdefault(facts.uuid, {})
-            for peer_id, number in (facts.clock or {}).items():
+        for (uuid, _, _), facts in self.versions.items():
+            joined = known.setdefault(uuid, {})
+            for peer_id, number in (facts.first.clock or {}).items():
                 joined[peer_id] = max(number, joined.get(peer_id, 0))
         return any(
-            number > known[facts.uuid].get(peer_id, 0)
-            for facts in self.versions.values()
+            number > known[uuid].get(peer_id, 0)
+            for (uuid, _, _), facts in self.versions.items()
             for clock in facts.clocks
             for peer_id, number in clock.items()
         )

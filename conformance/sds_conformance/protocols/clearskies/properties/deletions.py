@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....judging.formats import identifier
 from ...properties import Sighting, observe_met, observe_violation
-from ..view.facts import RecordVersion, Update, VersionId, dominates
+from ..view.facts import RecordVersion, Update, dominates
 from .club_view import ClubView, PeerHistory
 from .registry import global_property
 
@@ -57,12 +57,11 @@ def _find_deletions(side: PeerHistory, number: int) -> dict[str, list[Update]]:
 
 def _find_deletion_of(view: ClubView, seen: RecordVersion, deletions: list[Update]) -> Update | None:
     """The deletion that a shown version contradicts; None if there is none."""
-    version: VersionId | None = seen.version
-    facts = view.versions.get(version) if version is not None else None
-    if facts is None or len(facts.contents) > 1 or facts.clock is None or facts.time is None:
+    facts = view.versions.get(seen.version) if seen.version is not None else None
+    if facts is None or len(facts.contents) > 1 or facts.first.time is None:
         return None
     for deletion in deletions:
-        older = dominates(deletion.clock, facts.clock) and deletion.version != version
-        if older and deletion.time is not None and deletion.time > facts.time:
+        older = dominates(deletion.clock, facts.first.clock) and deletion.version != seen.version
+        if older and deletion.time is not None and deletion.time > facts.first.time:
             return deletion
     return None

@@ -12,18 +12,15 @@ Nothing is expected in these cases:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from clearskies_reference import Timestamp
-
 from ..view.facts import Update, VersionId, dominates
-from .club_view import ClubView, PeerHistory, VersionFacts
-
-_SAFE_INTEGER = 1 << 53
-"""Some implementations do not keep integers above this one (CA-6)."""
+from ..view.knowledge import SAFE_INTEGER
+from ..view.latest import find_unique_latest
+from .club_view import ClubView, PeerHistory
 
 
 @dataclass(frozen=True)
@@ -45,100 +42,78 @@ def find_outcomes(view: ClubView, group: Sequence[PeerHistory]) -> list[Expected
         return []  # the application was asked to resolve by another rule than time
     known = {version for side in group for version in (*side.known_versions, *side.doubtful)}
     doubtful = {version[0] for side in group for version in side.doubtful - side.known_versions.keys()}
-    records: dict[str, list[VersionFacts]] = {}
-    for version in known:
-        records.setdefault(version[0], []).append(view.versions[version])
-    winners = {uuid: None if uuid in doubtful else _find_winner(view, group, f) for uuid, f in records.items()}
+    records: dict[str, list[Update]] = {}
     keys: dict[str, set[str]] = {}
-    for uuid, facts in records.items():
-        for each in facts:
-            if each.first.key is not None and not each.first.deleted:
-                keys.setdefault(each.first.key, set()).add(uuid)
-    out = []
-    for key, uuids in sorted(keys.items()):
-        expected = _expect_key(key, uuids, winners, records)
-        if expected is not None:
-            out.append(expected)
-    return out
+    for version in known:
+        update = view.versions[version].first
+        records.setdefault(version[0], []).append(update)
+        if update.key is not None and not update.deleted:
+            keys.setdefault(update.key, set()).add(version[0])
+    winners = {uuid: None if uuid in doubtful else _find_winner(view, group, all_) for uuid, all_ in records.items()}
+    found = (_expect_key(key, uuids, winners, records) for key, uuids in sorted(keys.items()))
+    return [expected for expected in found if expected is not None]
 
 
 def _expect_key(
-    key: str,
-    uuids: set[str],
-    winners: Mapping[str, VersionFacts | None],
-    records: Mapping[str, Sequence[VersionFacts]],
+    key: str, uuids: set[str], winners: Mapping[str, Update | None], records: Mapping[str, Sequence[Update]]
 ) -> Expected | None:
     ends = [winner for uuid in uuids if (winner := winners[uuid]) is not None]
     if len(ends) < len(uuids):
         return None
-    needed = tuple(winner.version for winner in ends)
-    there = [w for w in ends if not w.first.deleted and w.first.key == key]
+    needed = tuple(winner.version for winner in ends if winner.version is not None)
+    there = [winner for winner in ends if not winner.deleted and winner.key == key]
     if len(uuids) == 1:
-        return Expected(key, there[0].first if there else None, needed)
+        return Expected(key, there[0] if there else None, needed)
     # A peer that saw two records with one key may delete or hide the loser, so the winner must still have the key.
-    had = [f for uuid in uuids for f in records[uuid] if f.first.key == key and not f.first.deleted]
-    latest = _unique_latest(had)
-    if latest is None or latest not in there:
-        return None
-    return Expected(key, latest.first, needed)
+    latest = find_unique_latest(u for uuid in uuids for u in records[uuid] if u.key == key and not u.deleted)
+    return Expected(key, latest, needed) if latest is not None and latest in there else None
 
 
-def _find_winner(view: ClubView, group: Sequence[PeerHistory], facts: Sequence[VersionFacts]) -> VersionFacts | None:
+def _find_winner(view: ClubView, group: Sequence[PeerHistory], versions: Sequence[Update]) -> Update | None:
     """The version of a record that all peers must have at the end; None if the specification does not decide it."""
-    if not all(map(_is_plain, facts)):
+    if not all(_is_plain(view, update) for update in versions):
         return None
-    winner = _newest_and_latest(facts) or (None if view.shows_hops else _last_of_a_chain(facts))
-    if winner is None or _may_be_skipped(view, group, winner):
-        return None
-    return winner
+    winner = _newest_and_latest(versions) or (None if view.shows_hops else _last_of_a_chain(versions))
+    return None if winner is None or _may_be_skipped(view, group, winner) else winner
 
 
-def _is_plain(facts: VersionFacts) -> bool:
+def _is_plain(view: ClubView, update: Update) -> bool:
     """Does every peer read the version in the same way?"""
-    if len(facts.contents) > 1 or facts.time is None or facts.clock is None or facts.first.fault:
+    if update.version is None or len(view.versions[update.version].contents) > 1:
         return False
-    return max([facts.version[2], *facts.clock.values()]) <= _SAFE_INTEGER and len(facts.clock) <= 100
+    if update.time is None or update.clock is None or update.fault:
+        return False
+    return update.largest_integer <= SAFE_INTEGER and len(update.clock) <= 100
 
 
-def _newest_and_latest(facts: Sequence[VersionFacts]) -> VersionFacts | None:
+def _newest_and_latest(versions: Sequence[Update]) -> Update | None:
     """The version with the largest update_time, if no version descends from it. It wins in every order of arrival."""
-    latest = _unique_latest(facts)
-    if latest is None or any(dominates(f.clock, latest.clock) for f in facts if f is not latest):
+    latest = find_unique_latest(versions)
+    if latest is None or any(dominates(u.clock, latest.clock) for u in versions if u is not latest):
         return None
     return latest
 
 
-def _last_of_a_chain(facts: Sequence[VersionFacts]) -> VersionFacts | None:
+def _last_of_a_chain(versions: Sequence[Update]) -> Update | None:
     """The version that descends from all others, if they form a chain."""
-    ordered = sorted(facts, key=lambda each: sum((each.clock or {}).values()))
+    ordered = sorted(versions, key=lambda update: sum((update.clock or {}).values()))
     for earlier, later in pairwise(ordered):
         if not dominates(later.clock, earlier.clock) or dominates(earlier.clock, later.clock):
             return None
     return ordered[-1]
 
 
-def _unique_latest(facts: Iterable[VersionFacts]) -> VersionFacts | None:
-    """The version with the largest update_time; None if two versions have that time."""
-    timed: list[tuple[Timestamp, VersionFacts]] = [(f.time, f) for f in facts if f.time is not None]
-    if not timed:
-        return None
-    most = max(time for time, _ in timed)
-    latest = [f for time, f in timed if time == most]
-    return latest[0] if len(latest) == 1 else None
-
-
-def _may_be_skipped(view: ClubView, group: Sequence[PeerHistory], winner: VersionFacts) -> bool:
+def _may_be_skipped(view: ClubView, group: Sequence[PeerHistory], winner: Update) -> bool:
     """Did a peer of the group receive a later change of the winner's writer, and the winner afterwards or never?
 
     The peer may skip the winner: it may assume that it has all lower revisions of the writer (CA-5).
     """
     if not (view.may_lose_updates or winner.by not in view.members):
         return False
-    _, by, rev = winner.version
     for side in group:
         others = ((v, at) for v, (at, _) in side.known_versions.items() if v != winner.version)
-        later = [at for version, at in others if version[1] == by and version[2] >= rev]
-        own = side.known_versions.get(winner.version)
+        later = [at for (_, by, rev), at in others if by == winner.by and rev >= (winner.rev or 0)]
+        own = side.known_versions.get(winner.version) if winner.version is not None else None
         if later and (own is None or own[0] > min(later)):
             return True
     return False
