@@ -6,7 +6,6 @@ The records of a peer are read from the wire: at the end, a scripted peer reques
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
 from functools import partial
 from typing import Any
 
@@ -41,29 +40,17 @@ _AUTHOR = "anna"
 _USUAL = "rsa-pkcs1-sha256"
 
 
-class Aspect(StrEnum):
-    """The aspects of interoperability that `interop` tests, in the order of its matrix."""
-
-    UPDATE = "update"
-    ANSWER = "answer"
-    DELETION = "deletion"
-    RENAMING = "renaming"
-    SIGNATURE = "signature"
-    RELAY = "relay"
-    CONFLICT = "conflict"
-    KEY = "key"
-
-
 MEANINGS: Mapping[str, str] = {
-    Aspect.UPDATE: "the column accepts what the row writes",
-    Aspect.ANSWER: "the column requests updates, and receives what the row wrote before",
-    Aspect.DELETION: "the column deletes what the row deletes",
-    Aspect.RENAMING: "the column has a record under the key that the row gives it",
-    Aspect.SIGNATURE: "the column, read-only, accepts the signatures of the row",
-    Aspect.RELAY: "the column accepts what the row, read-only, relays",
-    Aspect.CONFLICT: "both end with the same version after both changed one record",
-    Aspect.KEY: "both end with the same record after each wrote a record with the same key",
+    "update": "the column accepts what the row writes",
+    "answer": "the column requests updates, and receives what the row wrote before",
+    "deletion": "the column deletes what the row deletes",
+    "renaming": "the column has a record under the key that the row gives it",
+    "signature": "the column, read-only, accepts the signatures of the row",
+    "relay": "the column accepts what the row, read-only, relays",
+    "conflict": "both end with the same version after both changed one record",
+    "key": "both end with the same record after each wrote a record with the same key",
 }
+"""The aspects of interoperability that `interop` tests, in the order of its matrix."""
 
 
 class ExchangeResult:
@@ -160,10 +147,6 @@ def _judge_agreement(result: ExchangeResult, pair: Pair) -> Cell:
     return YES
 
 
-def _needs_reader(pair: Pair, *, receiver: bool) -> str:
-    return (pair.receiver if receiver else pair.sender).describe_missing_capabilities(pb.CAPABILITY_READ_ONLY)
-
-
 _BOTH = (Member(SENDER), Member(RECEIVER))
 _LINK = LinkPeers(SENDER, RECEIVER)
 _LATER = (Wait(1_000), Tick()) * 4
@@ -173,43 +156,43 @@ _TEXT = '{"camera": "NIKON", "taken": [2014, null, true, "\\u5b57"]}'
 
 _ALL = (
     _make_exchange(
-        Aspect.UPDATE, _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_judge_value, key="k", value=_VALUE)
+        "update", _BOTH, (_LINK, Put(SENDER, "m1", "k", _TEXT)), partial(_judge_value, key="k", value=_VALUE)
     ),
     _make_exchange(
-        Aspect.ANSWER,
+        "answer",
         _BOTH,
         (Put(SENDER, "m1", "k", _TEXT), *_LATER, _LINK),
         partial(_judge_value, key="k", value=_VALUE),
     ),
     _make_exchange(
-        Aspect.DELETION,
+        "deletion",
         _BOTH,
         (_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Delete(SENDER, "m2", "k")),
         partial(_judge_absence, key="k"),
     ),
     _make_exchange(
-        Aspect.RENAMING,
+        "renaming",
         _BOTH,
         (_LINK, Put(SENDER, "m1", "a", "1"), *_LATER, Rename(SENDER, "m2", "a", "b")),
         _judge_renaming,
         needs=lambda pair: pair.sender.describe_missing_capabilities(pb.CAPABILITY_RENAME),
     ),
     _make_exchange(
-        Aspect.SIGNATURE,
+        "signature",
         (Member(SENDER), Member(RECEIVER, read_only=True)),
         (_LINK, Put(SENDER, "m1", "k", _TEXT)),
         partial(_judge_value, key="k", value=_VALUE),
-        needs=partial(_needs_reader, receiver=True),
+        needs=lambda pair: pair.receiver.describe_missing_capabilities(pb.CAPABILITY_READ_ONLY),
     ),
     _make_exchange(
-        Aspect.RELAY,
+        "relay",
         (Member(_AUTHOR), Member(SENDER, read_only=True), Member(RECEIVER)),
         (LinkPeers(_AUTHOR, SENDER), Put(_AUTHOR, "m1", "k", _TEXT), *_LATER, Unlink(_AUTHOR, SENDER), _LINK),
         partial(_judge_value, key="k", value=_VALUE),
-        needs=partial(_needs_reader, receiver=False),
+        needs=lambda pair: pair.sender.describe_missing_capabilities(pb.CAPABILITY_READ_ONLY),
     ),
     _make_exchange(
-        Aspect.CONFLICT,
+        "conflict",
         _BOTH,
         (
             *(_LINK, Put(SENDER, "m1", "k", "1"), *_LATER, Hold(), Put(SENDER, "m2", "k", "2"), *_LATER),
@@ -218,7 +201,7 @@ _ALL = (
         _judge_agreement,
     ),
     _make_exchange(
-        Aspect.KEY,
+        "key",
         _BOTH,
         (Put(RECEIVER, "m1", "k", "1"), *_LATER, Put(SENDER, "m2", "k", '"later"'), *_LATER, _LINK),
         _judge_agreement,
@@ -245,4 +228,4 @@ def notes(pair: Pair) -> Iterator[str]:
         )
 
 
-EXCHANGES = Exchanges(MEANINGS, Aspect.UPDATE, _ALL, ExchangeResult, describe_declaration, ("signature",), notes)
+EXCHANGES = Exchanges(MEANINGS, "update", _ALL, ExchangeResult, describe_declaration, ("signature",), notes)

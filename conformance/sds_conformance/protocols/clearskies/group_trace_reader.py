@@ -7,33 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from clearskies_reference.vector_clock import is_id
+from sds_harness.clearskies import operations as ops
 from sds_harness.clearskies.clubs import Club
 from sds_harness.clearskies.frames import GET_UPDATES
 from sds_harness.clearskies.group_trace import GroupTrace, Packet, Wire
-from sds_harness.clearskies.operations import (
-    Again,
-    Ask,
-    Calm,
-    Close,
-    CompareClocks,
-    Connect,
-    Delete,
-    Garble,
-    Hold,
-    Leave,
-    LinkPeers,
-    MessageCopy,
-    Put,
-    Read,
-    Release,
-    Rename,
-    Reopen,
-    Say,
-    Send,
-    Settle,
-    Unlink,
-    Write,
-)
 from sds_harness.clearskies.trace import Step
 from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
@@ -91,23 +68,22 @@ def _name_of_writer(by: Any, club: Club) -> str:
 def _find_written_key(group_trace: GroupTrace, label: str) -> str:
     """The key of the record that the operation with a label writes; "" if there is none.
 
-    Environments may put a prefix before the key in the messages.
+    ``LABEL.NUMBER`` is a further record of the write with that LABEL. Environments may put a prefix before the key in
+    the messages.
     """
+    head, _, number = label.rpartition(".")
     for operation in group_trace.schedule.operations:
-        if isinstance(operation, Rename) and operation.label == label:
-            return operation.new_key
-        if isinstance(operation, Put | Delete) and label in (operation.label, *_further_labels(operation, label)):
-            return operation.key + label.removeprefix(operation.label)
+        match operation:
+            case ops.Rename(label=written, new_key=key) if written == label:
+                return key
+            case ops.Put(label=written, key=key) | ops.Delete(label=written, key=key) if written == label:
+                return key
+            case ops.Put(label=written, key=key) if written == head and number.isdigit():
+                return f"{key}.{number}"
     return ""
 
 
-def _further_labels(operation: Operation, label: str) -> tuple[str, ...]:
-    """Return the label if it is ``LABEL.NUMBER``, a further record of the write with that LABEL; else ()."""
-    head, _, number = label.rpartition(".")
-    return (label,) if isinstance(operation, Put) and head == operation.label and number.isdigit() else ()
-
-
-def _participants_text(op: Hold | Release) -> str:
+def _participants_text(op: ops.Hold | ops.Release) -> str:
     match [short(name) for name in (op.who, op.to) if name]:
         case [one, other]:
             return f"between {one} and {other}"
@@ -117,11 +93,11 @@ def _participants_text(op: Hold | Release) -> str:
             return "on all links"
 
 
-def _messages_text(op: Send) -> str:
+def _messages_text(op: ops.Send) -> str:
     labels = []
     for one in op.messages:
-        whole = not isinstance(one, MessageCopy) or (one.begin, one.end) == (0, None)
-        altered = ", altered" if isinstance(one, MessageCopy) and one.altered else ""
+        whole = not isinstance(one, ops.MessageCopy) or (one.begin, one.end) == (0, None)
+        altered = ", altered" if isinstance(one, ops.MessageCopy) and one.altered else ""
         label = short(one if isinstance(one, str) else one.label)
         labels.append(f"{label if whole else f'a part of {label}'}{altered}")
     return ", ".join(labels) + (" in one piece" if op.joined else "")
@@ -214,44 +190,44 @@ class ClearSkiesReading(Reading):
         """Describe the action of a participant."""
         named = f" ({teller.name(packets[0])})" if packets else ""
         match op := operation:
-            case Put():
+            case ops.Put():
                 more = f" and {op.times - 1} more records" if op.times > 1 else ""
                 value = f" = {printable(op.text, LONGEST_VALUE)}" if op.text else ""
                 return f"{short(op.who)} writes {identifier(op.key)}{value}{named}{more}"
-            case Rename():
+            case ops.Rename():
                 return f"{short(op.who)} renames {identifier(op.key)} to {identifier(op.new_key)}{named}"
-            case Delete():
+            case ops.Delete():
                 return f"{short(op.who)} deletes {identifier(op.key)}{named}"
-            case Close():
+            case ops.Close():
                 return f"{short(op.who)} ends"
-            case Reopen(killed=True):
+            case ops.Reopen(killed=True):
                 return f"{short(op.who)} is killed and opened again"
-            case Reopen():
+            case ops.Reopen():
                 return f"{short(op.who)} is opened again" + (", without its store" if op.forget else "")
-            case LinkPeers():
+            case ops.LinkPeers():
                 held = ", and nothing arrives yet" if op.held else ""
                 return f"{short(op.who)} and {short(op.to)} are linked{held}"
-            case Say():
+            case ops.Say():
                 message = teller.describe_message(packets[0]) if packets else short(op.label)
                 return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {message}"
-            case Write():
+            case ops.Write():
                 return f"{short(op.peer)}, a scripted peer, writes {short(op.label)}"
-            case Connect():
+            case ops.Connect():
                 return f"{short(op.peer)}, a scripted peer, links to {short(op.to)}"
-            case Send():
+            case ops.Send():
                 return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} {_messages_text(op)}"
-            case CompareClocks():
+            case ops.CompareClocks():
                 return f"{short(op.who)} compares two vector clocks"
-            case Again():
+            case ops.Again():
                 flipped = ", with a bit flipped" if op.flipped else ""
                 return f"{short(op.peer)}, a scripted peer, sends {short(op.to)} a copy of {short(op.label)}{flipped}"
-            case Ask():
+            case ops.Ask():
                 return f"{short(op.peer)}, a scripted peer, asks {short(op.to)} for updates"
-            case Garble():
+            case ops.Garble():
                 raw = bytes.fromhex(op.wire)
                 size = format_count(len(raw), "byte")
                 return f"{short(op.peer)}, a scripted peer, writes {size} to {short(op.to)}: {hex_of(raw)}"
-            case Leave():
+            case ops.Leave():
                 return f"{short(op.peer)}, a scripted peer, closes its link to {short(op.to)}"
             case _:
                 return ""
@@ -259,20 +235,20 @@ class ClearSkiesReading(Reading):
     def note(self, operation: Operation) -> str:
         """Describe an operation on links, or on all participants."""
         match op := operation:
-            case Unlink():
+            case ops.Unlink():
                 return f"the link between {short(op.who)} and {short(op.to)} breaks"
-            case Hold():
+            case ops.Hold():
                 return f"messages {_participants_text(op)} are held back"
-            case Release():
+            case ops.Release():
                 size = f"{op.size:,} bytes of what {short(op.who)} has sent arrive" if op.size else ""
                 if op.one_way and op.who and not size:
                     return f"all bytes that {short(op.who)} has sent to {short(op.to) or 'others'} so far arrive"
                 return size or f"messages in transit {_participants_text(op)} arrive"
-            case Read():
+            case ops.Read():
                 return f"a new scripted peer asks {short(op.who) or 'everybody'} for everything"
-            case Settle():
+            case ops.Settle():
                 return "time passes until no peer sends anything more"
-            case Calm():
+            case ops.Calm():
                 return f"calm: messages in transit arrive, and all participants tick every {op.period_ms / 1000:,g} s"
             case _:
                 return ""
