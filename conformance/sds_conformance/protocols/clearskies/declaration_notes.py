@@ -13,11 +13,6 @@ PROFILES: dict[str, str] = {"full": CLEARSKIES_DATABASE.title}
 """Titles of the profiles of a certificate."""
 
 
-def describe_profile(revision: str, profile: str) -> str:
-    """Return the title of a profile for certificates."""
-    return PROFILES[profile]
-
-
 def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
     """Explain the declared signature profile and limits, as pairs of a label and a sentence."""
     named = declared.profile("signature") or RSA_PKCS1_SHA256.name

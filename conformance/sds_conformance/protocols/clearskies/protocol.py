@@ -36,7 +36,7 @@ class ClearSkies(Protocol):
         return Narrator(trace)
 
     def describe_profile(self, revision: str, profile: str) -> str:
-        return declaration_notes.describe_profile(revision, profile)
+        return declaration_notes.PROFILES[profile]
 
     def notes(self, declared: Declaration, revision: str, profile: str) -> Sequence[tuple[str, str]]:
         return declaration_notes.notes(declared, revision, profile)

@@ -660,13 +660,11 @@ def relayed_updates_keep_their_clocks(view: PeerView) -> Iterator[Observation]:
         if copy.signalled or clock is None:
             continue
         came = [update for update in arrived[copy.original.version] if update.step.index <= copy.step.index]
-        smaller = [find_smaller_number(view, clock, update.clock) for update in came]
         # A version can arrive several times, with different clocks.
-        lost = None if None in smaller else smaller[0]
-        expected, seen = lost or ("", "")
-        yield observe_outcome(
-            copy.step, "known-numbers-lost", lost is None, f"{expected}, as in {view.named(copy.original)}", seen
-        )
+        smaller = [find_smaller_number(view, clock, update.clock) for update in came]
+        met, (lost, seen) = ("", "") in smaller, smaller[0]
+        expected = f"{lost}, as in {view.named(copy.original)}"
+        yield observe_outcome(copy.step, "known-numbers-lost", met, expected, seen)
 
 
 @check("CSDB-47", of="received sent")

@@ -14,7 +14,6 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.peer import iso
 from sds_harness.clearskies.trace import Step
 
-from ....judging.formats import json_of
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ....judging.view_cache import cache_per_view
 from ..register import check
@@ -662,7 +661,7 @@ def changes_count(view: PeerView) -> Iterator[Observation]:
     for update in view.own:
         if update.clock is not None:
             met, expected = view.peer_id in update.clock, f"a vector clock that counts the change of {view.party.name}"
-            yield observe_outcome(update.step, "own-number-missing", met, expected, json_of(dict(update.clock), 120))
+            yield observe_outcome(update.step, "own-number-missing", met, expected, quoted(dict(update.clock)))
     bases = (
         (first, _own_number(view, base)) for first, base in find_replaced_versions(view) if base.by != view.peer_id
     )
@@ -715,10 +714,9 @@ def clocks_of_changes_know_the_version_before(view: PeerView) -> Iterator[Observ
     for first, base in find_replaced_versions(view):
         if base.by == view.peer_id and set(base.clock or {}) <= {view.peer_id}:
             continue  # CSDB-44 judges clocks that have only the own number
-        lost = find_smaller_number(view, first.clock or {}, base.clock)
+        lost, seen = find_smaller_number(view, first.clock or {}, base.clock)
         code = "known-numbers-lost" if base.by == view.peer_id else "incoming-numbers-lost"
-        expected, seen = lost or ("", "")
-        yield observe_outcome(first.step, code, lost is None, f"{expected}: {view.named(base)} was present", seen)
+        yield observe_outcome(first.step, code, not lost, f"{lost}: {view.named(base)} was present", seen)
 
 
 def _events_until(view: PeerView, update: Update) -> int:

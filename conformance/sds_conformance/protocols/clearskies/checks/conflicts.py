@@ -419,10 +419,9 @@ def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
     """The clock of a surviving version has no smaller number than before the other version arrived."""
     for fate, step, clock in find_merges(view):
         if fate.survivor == PRESENT:
-            lost = find_smaller_number(view, clock, fate.meeting.present.clock)
-            expected, seen = lost or ("", "")
-            expected = f"{expected}, as before step {fate.meeting.step.index}"
-            yield observe_outcome(step, "known-numbers-lost", lost is None, expected, seen)
+            lost, seen = find_smaller_number(view, clock, fate.meeting.present.clock)
+            expected = f"{lost}, as before step {fate.meeting.step.index}"
+            yield observe_outcome(step, "known-numbers-lost", not lost, expected, seen)
 
 
 @check("CSDB-52", of="received")
@@ -430,12 +429,9 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
     """The clock of the outcome of a conflict has no smaller number than the clocks of the two versions."""
     for fate, step, clock in find_merges(view):
         meeting = fate.meeting
-        lost = find_smaller_number(view, clock, meeting.incoming.clock) or find_smaller_number(
-            view, clock, meeting.present.clock
-        )
-        expected, seen = lost or ("", "")
-        expected = f"{expected}: the versions were in conflict at step {meeting.step.index}"
-        yield observe_outcome(step, "clocks-not-merged", lost is None, expected, seen)
+        lost, seen = find_smaller_number(view, clock, meeting.incoming.clock, meeting.present.clock)
+        expected = f"{lost}: the versions were in conflict at step {meeting.step.index}"
+        yield observe_outcome(step, "clocks-not-merged", not lost, expected, seen)
 
 
 def _comparison_rule(

@@ -12,7 +12,6 @@ from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
 from sds_harness.clearskies.trace import Step
 
-from ....judging.formats import json_of
 from ....judging.judgement import Observation, observe_outcome, observe_violation
 from ....judging.view_cache import cache_per_view
 from ..register import Rule, check, table
@@ -105,12 +104,12 @@ def requests_have_revisions_by_peer(view: PeerView) -> Iterator[Observation]:
             yield observe_violation(request.step, "wrong-type", f"the type {GET_UPDATES!r}", f"{kind!r}")
         elif not isinstance(since, dict):
             expected = "a member 'since' with an object that maps peer IDs to revisions"
-            yield observe_violation(request.step, "since-not-object", expected, json_of(since, 120))
+            yield observe_violation(request.step, "since-not-object", expected, quoted(since))
         else:
             wrong = {peer: entry for peer, entry in since.items() if not is_id(peer) or type(entry) is not int}
             code = "revision-not-integer" if all(map(is_id, wrong)) else "peer-id-malformed"
             expected = "a member 'since' that maps peer IDs of 32 hex digits to integers"
-            yield observe_outcome(request.step, code, not wrong, expected, json_of(wrong, 120))
+            yield observe_outcome(request.step, code, not wrong, expected, quoted(wrong))
 
 
 # ---- Fields of updates -----------------------------------------------------------------------------------------------
@@ -211,7 +210,7 @@ UPDATE_RULES: tuple[Rule[Update], ...] = (
         lambda view, u: _malformed_clock_member(u) is None,
         lambda view, u: (
             "a vector clock that maps peer IDs to integers of 64 bits",
-            ": ".join(json_of(part, 120) for part in _malformed_clock_member(u) or ())[:120],
+            ": ".join(map(quoted, _malformed_clock_member(u) or ()))[:120],
         ),
     ),
 )

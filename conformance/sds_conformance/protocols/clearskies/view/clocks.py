@@ -118,16 +118,16 @@ def find_received_bodies(view: PeerView) -> set[bytes]:
     return {update.message.body.raw for update in view.received}
 
 
-def find_smaller_number(view: PeerView, clock: VectorClock, other: VectorClock | None) -> tuple[str, str] | None:
-    """The first number that is smaller in ``clock`` than in ``other``, as the expected and the seen text of a finding;
-    None if there is none.
+def find_smaller_number(view: PeerView, clock: VectorClock, *others: VectorClock | None) -> tuple[str, str]:
+    """The first number that is smaller in ``clock`` than in one of ``others``, as the expected and the seen text of a
+    finding; two empty texts if there is none.
 
     The peer's own number is left out, and so are numbers that JSON readers may lose.
     """
-    for member, number in sorted((other or {}).items()):
+    for member, number in (pair for other in others for pair in sorted((other or {}).items())):
         if member != view.peer_id and clock.get(member, 0) < number <= SAFE_INTEGER:
             return f"a number of at least {number} for {view.name(member)}", f"{clock.get(member, 0)}"
-    return None
+    return "", ""
 
 
 @cache_per_view
