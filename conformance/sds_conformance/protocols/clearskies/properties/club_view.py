@@ -13,6 +13,7 @@ from sds_harness.clearskies.trace import Step, store_name
 
 from ..view.facts import LinkView, Shown, Update, VersionId, grouped
 from ..view.knowledge import Arrival, find_excuse
+from ..view.latest import largest_numbers
 from ..view.peer_view import PeerView, peer_views
 
 _AFTER_CALM = (Calm, Look, Read, Leave)
@@ -276,16 +277,11 @@ class ClubView:
 
         If so, a change can look concurrent to its ancestor at a peer that received the ancestor by another path (CA-8).
         """
-        known: dict[str, dict[str, int]] = {}
-        for (uuid, _, _), facts in self.versions.items():
-            joined = known.setdefault(uuid, {})
-            for peer_id, number in (facts.first.clock or {}).items():
-                joined[peer_id] = max(number, joined.get(peer_id, 0))
+        of_records = grouped(self.versions.values(), lambda facts: facts.first.uuid).values()
         return any(
-            number > known[uuid].get(peer_id, 0)
-            for (uuid, _, _), facts in self.versions.items()
-            for clock in facts.clocks
-            for peer_id, number in clock.items()
+            largest_numbers(clock for facts in versions for clock in facts.clocks)
+            != largest_numbers(facts.first.clock or {} for facts in versions)
+            for versions in of_records
         )
 
     @cached_property
@@ -311,15 +307,11 @@ class ClubView:
 
 
 def _has_cycle(pairs: Iterable[set[str]]) -> bool:
-    leader: dict[str, str] = {}
-
-    def find_leader(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for one, other in (sorted(pair) for pair in pairs):
-        if find_leader(one) == find_leader(other):
+    groups: list[set[str]] = []
+    """The groups of connected peers, given the pairs so far."""
+    for pair in pairs:
+        if any(pair <= group for group in groups):
             return True
-        leader[find_leader(one)] = find_leader(other)
+        joined = pair.union(*(group for group in groups if pair & group))
+        groups = [joined, *(group for group in groups if not pair & group)]
     return False

@@ -40,7 +40,6 @@ class Difference:
 class Ending:
     """The last shown records of one group of connected peers."""
 
-    group: Sequence[PeerHistory]
     last: Act | None
     """The last act that showed the records of a peer; None if fewer than two peers showed their records."""
     expected: Sequence[Expected]
@@ -67,7 +66,7 @@ def _make_ending(view: ClubView, group: Sequence[PeerHistory]) -> Ending:
                 continue
             last = act if last is None or act.number > last.number else last
             differences += _find_differences(side, act, shown, expected)
-    return Ending(group, last if showing > 1 else None, expected, differences)
+    return Ending(last if showing > 1 else None, expected, differences)
 
 
 def _find_differences(side: PeerHistory, act: Act, shown: Shown, expected: Sequence[Expected]) -> Iterator[Difference]:

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....judging.judgement import Outcome
-from ...properties import Sighting, observe_met, observe_outcome, observe_violation
+from ...properties import Sighting, observe_met, observe_violation
 from .club_view import ClubView
 from .registry import global_property
-
-
-def _first_violation_per_peer(sightings: Iterator[Sighting]) -> Iterator[Sighting]:
-    """Yield the first violation of each peer; for a peer without one, the last place where the property holds."""
-    last: dict[str, Sighting] = {}
-    wrong: set[str] = set()
-    for sighting in sightings:
-        who = sighting.act.who
-        if sighting.outcome is Outcome.HELD:
-            last[who] = sighting
-        elif who not in wrong:
-            wrong.add(who)
-            yield sighting
-    yield from (sighting for who, sighting in last.items() if who not in wrong)
 
 
 @global_property(
@@ -38,19 +23,24 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
     A peer that received a message that can be read in different ways is not judged. A record that lost a conflict may
     be sent as deleted (CA-8).
     """
-    unexplained = {id(update): None for _, _, update in view.never_received}
-
-    def judge_all() -> Iterator[Sighting]:
-        for act, side, update in view.sent:
-            if update.version is None or update.by == side.peer_id or side.is_ambiguous:
-                continue
-            if update.deleted and update.uuid in side.view.contested(act.step):
-                continue
-            expected = "only updates that the peer wrote, or received unchanged from a peer with write access"
+    unexplained = {id(update) for _, _, update in view.never_received}
+    expected = "only updates that the peer wrote, or received unchanged from a peer with write access"
+    held: dict[str, Sighting] = {}
+    """By peer: the last place where the property holds."""
+    wrong: set[str] = set()
+    """The peers that violated the property. Only their first violation is reported."""
+    for act, side, update in view.sent:
+        if update.version is None or update.by == side.peer_id or side.is_ambiguous:
+            continue
+        if update.deleted and update.uuid in side.view.contested(act.step):
+            continue
+        if id(update) not in unexplained:
+            held[side.name] = observe_met(act)
+        elif side.name not in wrong:
+            wrong.add(side.name)
             seen = f"{side.view.named(update)}, which no peer with write access sent to the peer unchanged"
-            yield observe_outcome(act, "", "never-received", id(update) not in unexplained, expected, seen)
-
-    yield from _first_violation_per_peer(judge_all())
+            yield observe_violation(act, "", "never-received", expected, seen)
+    yield from (sighting for who, sighting in held.items() if who not in wrong)
 
 
 @global_property(

@@ -69,11 +69,11 @@ def _has_a_new_number(view: PeerView, clock: VectorClock, others: Iterable[Vecto
     If not, the merge of the other clocks may descend from the version, although none of them does. The peer's own
     number proves nothing, because the peer may count arrivals.
     """
-    known = _largest_numbers(others)
+    known = largest_numbers(others)
     return any(n > known.get(member, 0) for member, n in clock.items() if member != view.peer_id)
 
 
-def _largest_numbers(clocks: Iterable[VectorClock]) -> dict[str, int]:
+def largest_numbers(clocks: Iterable[VectorClock]) -> dict[str, int]:
     """The largest number of each member in any of the clocks."""
     known: dict[str, int] = {}
     for clock in clocks:
@@ -202,7 +202,7 @@ def _clock_of_change(view: PeerView, change: Change, arrivals: Iterable[Arrival]
     clock = change.shown.clock if change.shown is not None else None
     if clock is None or (change.shown is not None and change.shown.step is change.step):
         return clock
-    known = _largest_numbers(
+    known = largest_numbers(
         a.update.clock for a in arrivals if a.update.clock is not None and a.step.index < change.step.index
     )
     return {member: n if member == view.peer_id else min(n, known.get(member, 0)) for member, n in clock.items()}
