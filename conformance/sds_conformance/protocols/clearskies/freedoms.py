@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
@@ -155,18 +155,12 @@ def _scans_records(case: DivergentSteps) -> bool:
         names = ClearSkiesRowReader(side.group_trace).names
         known = [message.body.members.get("since") for message in act.trace.out(act.step)]
         known += [act.step.state.known.since] if act.step.state is not None else []
-        asked.append({})
-        received.append({})
-        for revisions, found in (
-            (asked[-1], pair) for each in known if isinstance(each, Mapping) for pair in each.items()
-        ):
-            _raise_revision(revisions, names.name_of(found[0]), names.revision(*found))
-        for earlier in acts_before(side, including=True):
-            for message in earlier.trace.into(earlier.step) if earlier.who == case.participant else ():
-                by = message.body.members.get("last_updated_by")
-                _raise_revision(
-                    received[-1], names.name_of(by), names.revision(by, message.body.members.get("last_updated_rev"))
-                )
+        pairs = (pair for each in known if isinstance(each, Mapping) for pair in each.items())
+        asked.append(_find_highest_revisions(names, pairs))
+        earlier = (each for each in acts_before(side, including=True) if each.who == case.participant)
+        came = (message.body.members for each in earlier for message in each.trace.into(each.step))
+        versions = ((members.get("last_updated_by"), members.get("last_updated_rev")) for members in came)
+        received.append(_find_highest_revisions(names, versions))
     unlike = {who for each in asked for who in each if len({known.get(who, 0) for known in asked}) > 1}
     lower = {who: min((0, 1), key=lambda place: asked[place].get(who, 0)) for who in unlike}
     return (
@@ -176,9 +170,14 @@ def _scans_records(case: DivergentSteps) -> bool:
     )
 
 
-def _raise_revision(known: dict[str, int], who: str, revision: int | str) -> None:
-    if isinstance(revision, int):
-        known[who] = max(revision, known.get(who, 0))
+def _find_highest_revisions(names: Names, versions: Iterable[tuple[Any, Any]]) -> dict[str, int]:
+    """By name of the writer: the highest revision among pairs of writer and revision."""
+    out: dict[str, int] = {}
+    for by, rev in versions:
+        number = names.revision(by, rev)
+        if isinstance(number, int):
+            out[names.name_of(by)] = max(number, out.get(names.name_of(by), 0))
+    return out
 
 
 # ---- What arrives ----------------------------------------------------------------------------------------------------
