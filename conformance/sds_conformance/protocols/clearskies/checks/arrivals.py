@@ -293,6 +293,7 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
     """
     alike: set[bool] = set()
     last: dict[object, int] = {}
+    proofs = {id(proof.arrival): proof for proof in view.proofs}
     for arrival in view.arrivals:
         update = arrival.update
         after_gap = update.by in last and (update.rev or 0) > last[update.by] + 1
@@ -304,7 +305,7 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
             alike |= {after_gap} if view.is_traced(update) else set()
         elif view.is_traced(update):
             yield observe_met(arrival.step)
-        elif alike & {True, after_gap} and (proof := view.find_proof(arrival)) is not None:
+        elif alike & {True, after_gap} and (proof := proofs.get(id(arrival))) is not None:
             expected = f"{view.named(update)}, although {view.name(update.by)} has {number} in the clock of the update"
             seen = f"{view.describe_state(proof)}; records with the writer's number as their revision are accepted"
             yield observe_violation(proof.shown.step, "revision-compared-with-clock", expected, seen)

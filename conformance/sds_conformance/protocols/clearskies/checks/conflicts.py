@@ -10,7 +10,7 @@ from sds_harness.clearskies.trace import Step
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ..register import Rule, check, table
 from ..view.clocks import ClockComparison, find_comparisons, find_merges, find_smaller_number
-from ..view.facts import describe_record, equal, has_wide_numbers, quoted
+from ..view.facts import describe_record, equal, has_wide_numbers, quoted, same_content
 from ..view.latest import Latest, find_latest_of_records, find_latest_with_keys
 from ..view.meetings import (
     INCOMING,
@@ -351,11 +351,11 @@ def the_latest_of_the_sent_records_has_the_key(view: PeerView) -> Iterator[Obser
     """Of all records that a peer sends under one key, its application sees the one with the largest update_time."""
     for holder in find_sent_holders(view) if view.resolves_by_time else ():
         if holder.seen:
-            expected = (
-                f"{describe_record(holder.latest)}, the latest that is sent for {view.name_other_end(holder.link)}"
-            )
+            latest = holder.latest
+            met = any(s.uuid == latest.uuid or same_content(s.content, latest.content) for s in holder.seen)
+            expected = f"{describe_record(latest)}, the latest that is sent for {view.name_other_end(holder.link)}"
             seen = describe_record(holder.seen[0])
-            yield observe_outcome(holder.shown.step, "latest-record-hidden", holder.is_seen, expected, seen)
+            yield observe_outcome(holder.shown.step, "latest-record-hidden", met, expected, seen)
 
 
 def _judge_latest(view: PeerView, found: list[Latest], code: str) -> Iterator[Observation]:

@@ -385,10 +385,10 @@ def shown_again_records_were_relayed(view: PeerView) -> Iterator[Observation]:
 
 
 def _judge_withheld(view: PeerView, code: str, *, was_there: bool) -> Iterator[Observation]:
-    for withheld in find_withheld_records(view) if view.writes else ():
-        if withheld.was_there is was_there:
-            expected = f"{withheld.seen.key!r}, which is shown, for {view.name_other_end(withheld.link)}"
-            yield observe_violation(withheld.shown.step, code, expected, "no copy is sent on that link")
+    for shown, link, seen, there in find_withheld_records(view) if view.writes else ():
+        if there is was_there:
+            expected = f"{seen.key!r}, which is shown, for {view.name_other_end(link)}"
+            yield observe_violation(shown.step, code, expected, "no copy is sent on that link")
 
 
 @check("CSDB-05", pb.CAPABILITY_READ_ONLY, of="reads-only")

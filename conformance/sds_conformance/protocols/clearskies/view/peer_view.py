@@ -322,10 +322,6 @@ class PeerView:
         """The outcomes of updates, where the peer shows them."""
         return [proof for proof in map(self._make_proof, self.arrivals) if proof is not None]
 
-    def find_proof(self, arrival: Arrival) -> Proof | None:
-        """The outcome of an arrival; None if the trace does not show it."""
-        return next((proof for proof in self.proofs if proof.arrival is arrival), None)
-
     def _make_proof(self, arrival: Arrival) -> Proof | None:
         """Compare an update with the first state of its record that the peer shows afterwards.
 

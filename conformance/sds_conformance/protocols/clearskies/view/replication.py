@@ -255,13 +255,6 @@ class SentHolder(NamedTuple):
     seen: tuple[RecordVersion, ...]
     """The observed records with the key that are not deleted."""
 
-    @property
-    def is_seen(self) -> bool:
-        """Does the application see the latest record, or its content?"""
-        return any(
-            seen.uuid == self.latest.uuid or same_content(seen.content, self.latest.content) for seen in self.seen
-        )
-
 
 @cache_per_view
 def find_sent_holders(view: PeerView) -> list[SentHolder]:
@@ -294,19 +287,10 @@ def find_sent_holders(view: PeerView) -> list[SentHolder]:
     return out
 
 
-class Withheld(NamedTuple):
-    """A record that the application sees, and a link on which it was never sent, although updates were requested."""
-
-    shown: Shown
-    link: LinkView
-    seen: RecordVersion
-    was_there: bool
-    """Had the record arrived before the request?"""
-
-
 @cache_per_view
-def find_withheld_records(view: PeerView) -> list[Withheld]:
-    """The shown records of others whose key another record had, and each link on which they should have been sent.
+def find_withheld_records(view: PeerView) -> list[tuple[Shown, LinkView, RecordVersion, bool]]:
+    """(State, link, record, was the record there before the request?) for each shown record of another peer whose key
+    another record had, and each link on which updates were requested and the record was never sent.
 
     A peer may drop a record that loses its key (CA-8), but if its application sees the record later, the peers that
     requested updates must see it as well.
@@ -327,7 +311,7 @@ def find_withheld_records(view: PeerView) -> list[Withheld]:
                 asked = link.requests[0].step
                 due = view.due(max(asked, came.step, key=lambda step: step.index), link)
                 if due is not None and due.index <= shown.as_of.index and not _may_have(view, link, seen, shown.step):
-                    out.append(Withheld(shown, link, seen, came.step.index < asked.index))
+                    out.append((shown, link, seen, came.step.index < asked.index))
     return out
 
 
