@@ -13,7 +13,7 @@ BASES = "Member Narrator Party Player Script Stage Step Trace Wire Writer"
 MODELS = "Channel Dialect Participant Revision"
 """A class of a model, and its interface in the harness or its counterpart in the smallest Python adapter."""
 PROTOCOLS = """
-    Actor Again Aspect Config ConfigurationError Effects Ending Entry Event Garble Grammar LocalModel
+    Actor Again Config ConfigurationError Effects Ending Entry Event Garble Grammar LocalModel
     MalformedMessageError Message Mutant Names Network Part Passage Peer Say ScriptedPeer Send Sent Settle Testee
     TesteeOptions Text Variant Write
 """
