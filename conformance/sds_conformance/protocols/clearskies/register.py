@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, Generic, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any
 
-from sds_harness.clearskies.trace import Step
-
-from ...judging.judgement import Observation, observe_met, observe_violation
-from ...judging.registry import Register
+from ...judging.judgement import Observation
+from ...judging.registry import CheckFunction, Register
+from ...judging.view_cache import cache_per_view
+from .view.facts import grouped
 from .view.peer_view import FACT_KINDS, PeerView
 
 REGISTER = Register("CSDB-", facts=FACT_KINDS)
@@ -17,56 +18,37 @@ REGISTER = Register("CSDB-", facts=FACT_KINDS)
 check = REGISTER.check
 shows = REGISTER.shows
 
-F = TypeVar("F")
-Text = Callable[[PeerView, F], str]
+Judgements = Iterator[tuple[str, Observation]]
+"""Observations, each with the requirement that it judges."""
 
 
-class Rule(NamedTuple, Generic[F]):
-    """A row of a table of checks: it judges one requirement on an item, such as a sent update."""
+def check_several(
+    *requirements: str, needs: Mapping[str, tuple[int, ...]] = MappingProxyType({}), of: str = "", **options: Any
+) -> Callable[[Callable[..., Judgements]], Any]:
+    """Register a function that judges several requirements on the same items, as a check of each requirement.
 
-    requirement: str
-    code: str | Text[F]
-    applies: Callable[[PeerView, F], object]
-    """Does the requirement apply to the item?"""
-    met: Callable[[PeerView, F], object]
-    expected_and_seen: Callable[[PeerView, F], tuple[str, str]]
-    """Returns the expected and the seen text. Called only for violations, like ``code`` and ``position``."""
-    position: str | Text[F] = ""
-    needs: tuple[int, ...] = ()
-    """The capabilities that the rule needs, as for a check."""
-
-
-def table(rules: Sequence[Rule[F]], *, of: str = "") -> Callable[[Callable[[PeerView], Iterable[tuple[Step, F]]]], Any]:
-    """Register a check for each requirement of a table, and for each set of capabilities that its rules need.
-
-    The decorated function yields the items to judge, each with its step. Each rule that applies to an item makes an
-    observation.
+    ``needs`` has the capabilities that single requirements need, and ``of`` is the same as for a check. ``options`` are
+    passed to the function.
     """
 
-    def register(items: Callable[[PeerView], Iterable[tuple[Step, F]]]) -> Any:
-        for requirement, needs in dict.fromkeys((rule.requirement, rule.needs) for rule in rules):
-            selected = [rule for rule in rules if (rule.requirement, rule.needs) == (requirement, needs)]
-            check(requirement, *needs, of=of)(_make_check(selected, items))
-        return items
+    def register(function: Callable[..., Judgements]) -> Any:
+        @cache_per_view
+        @wraps(function)
+        def judge(view: PeerView) -> dict[str, list[tuple[str, Observation]]]:
+            return grouped(function(view, **options), lambda judgement: judgement[0])
+
+        for requirement in requirements:
+            check(requirement, *needs.get(requirement, ()), of=of)(_check_of(requirement, judge))
+        return function
 
     return register
 
 
-def _make_check(
-    rules: Sequence[Rule[F]], items: Callable[[PeerView], Iterable[tuple[Step, F]]]
-) -> Callable[[PeerView], Iterator[Observation]]:
-    @wraps(items)
-    def judge(view: PeerView) -> Iterator[Observation]:
-        for step, item in items(view):
-            for rule in rules:
-                if not rule.applies(view, item):
-                    continue
-                if rule.met(view, item):
-                    yield observe_met(step)
-                else:
-                    code, position = (
-                        text if isinstance(text, str) else text(view, item) for text in (rule.code, rule.position)
-                    )
-                    yield observe_violation(step, code, *rule.expected_and_seen(view, item), position)
+def _check_of(
+    requirement: str, judge: Callable[[PeerView], Mapping[str, list[tuple[str, Observation]]]]
+) -> CheckFunction:
+    @wraps(judge)
+    def judge_one(view: PeerView) -> Iterator[Observation]:
+        return (observation for _, observation in judge(view).get(requirement, ()))
 
-    return judge
+    return judge_one

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
 from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
-from ..register import Rule, check, table
+from ..register import Judgements, check, check_several
 from ..view.clocks import find_shown_clocks, find_smaller_number, find_wide_numbers
 from ..view.facts import (
     RecordVersion,
@@ -49,30 +48,6 @@ def _wide_numbers_position(view: PeerView, update: Update) -> str:
 # ---- Accepted updates ------------------------------------------------------------------------------------------------
 
 
-def _acceptance_rule(
-    requirement: str,
-    code: str,
-    applies: Callable[[PeerView, Arrival], object],
-    how: Callable[[Arrival], str] = lambda arrival: "received",
-    position: str = "",
-) -> Rule[Proof]:
-    """Create a rule that a peer accepts each update that ``applies`` selects.
-
-    ``how`` describes the arrival of the update in findings.
-    """
-    return Rule(
-        requirement,
-        code,
-        lambda view, proof: applies(view, proof.arrival),
-        lambda view, proof: proof.is_present,
-        lambda view, proof: (
-            f"{view.named(proof.arrival.update)}, {how(proof.arrival)} at step {proof.arrival.step.index}",
-            view.describe_state(proof),
-        ),
-        position,
-    )
-
-
 def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
     """Return whether an update is ordinary: it has an update_time in milliseconds (or the peer wrote it), no wide
     numbers, no zeros, and arrived in one piece. CSDB-11, CSDB-25, CSDB-37, CSDB-41 and CSDB-43 judge all other updates.
@@ -80,41 +55,6 @@ def _is_ordinary(view: PeerView, arrival: Arrival) -> bool:
     update = arrival.update
     known_form = update.in_milliseconds or update.by == view.peer_id
     return known_form and not (_is_wide(update) or view.is_reassembled(arrival) or has_zeros(update))
-
-
-def _is_new(arrival: Arrival) -> bool:
-    return arrival.outcome == "new"
-
-
-def _is_foreign(view: PeerView, arrival: Arrival) -> bool:
-    """Is an update new to the peer, and written by another peer? (A peer can always read the time format of its own
-    updates.)
-    """
-    return _is_new(arrival) and arrival.update.by != view.peer_id
-
-
-def _is_for_writers(view: PeerView, arrival: Arrival) -> bool:
-    """Does an update go from one read-write peer to another?"""
-    between_writers = view.writes and view.link_of(arrival.update).level is READ_WRITE
-    return between_writers and arrival.due and not _is_wide(arrival.update)
-
-
-def _time_text(arrival: Arrival) -> str:
-    return f"with the update_time {arrival.update.members.get('update_time')!r}, received"
-
-
-def _has_wide_revision(proof: Proof) -> bool:
-    return _is_new(proof.arrival) and (proof.arrival.update.rev or 0) > SAFE_INTEGER
-
-
-def _has_wide_clock_alone(view: PeerView, proof: Proof) -> bool:
-    """Has an update wide numbers only in its vector clock, and was another update without wide numbers accepted?"""
-    return (
-        _is_new(proof.arrival)
-        and _is_wide(proof.arrival.update)
-        and not _has_wide_revision(proof)
-        and any(other.is_present and not _is_wide(other.arrival.update) for other in view.proofs)
-    )
 
 
 def _is_kept(proof: Proof) -> bool:
@@ -133,122 +73,75 @@ def _is_renamed(proof: Proof) -> bool:
     return before.key != update.key and proof.is_shown
 
 
-def _content_text(view: PeerView, proof: Proof) -> str:
-    update = proof.arrival.update
-    return f"{quoted(update.value)} under {update.key!r}, received at step {update.step.index}"
-
-
-def _evidence_text(view: PeerView, proof: Proof) -> str:
-    return describe_record(proof.seen) if proof.seen is not None else "no trace of it"
-
-
-ACCEPTANCE_RULES: tuple[Rule[Proof], ...] = (
-    _acceptance_rule(
-        "CSDB-02", "update-not-taken", lambda view, a: _is_new(a) and not a.update.deleted and _is_ordinary(view, a)
-    ),
-    _acceptance_rule(
-        "CSDB-02", "deletion-not-taken", lambda view, a: a.due and a.update.deleted and _is_ordinary(view, a)
-    ),
-    Rule(
-        "CSDB-07",
-        lambda view, proof: _change_code(proof.seen, proof.arrival.update) if proof.seen is not None else "",
-        lambda view, proof: _is_kept(proof),
-        lambda view, proof: proof.is_unchanged,
-        lambda view, proof: (_content_text(view, proof), _evidence_text(view, proof)),
-        lambda view, proof: _wide_numbers_position(view, proof.arrival.update),
-    ),
-    _acceptance_rule(
-        "CSDB-11",
-        "precision-not-taken",
-        lambda view, a: _is_foreign(view, a) and a.update.in_utc and not a.update.in_milliseconds,
-        _time_text,
-    ),
-    _acceptance_rule(
-        "CSDB-11",
-        "zone-not-taken",
-        lambda view, a: _is_foreign(view, a) and not a.update.in_utc,
-        _time_text,
-        "CA-18",
-    ),
-    Rule(
-        "CSDB-13",
-        "deletion-made-up",
-        lambda view, proof: (
-            proof.arrival.due
-            and not proof.arrival.update.deleted
-            and proof.is_shown
-            and not _may_be_without_its_key(view, proof)
-        ),
-        lambda view, proof: proof.seen is not None and not proof.seen.deleted,
-        lambda view, proof: (
-            f"{view.named(proof.arrival.update)}, not deleted (received at step {proof.arrival.step.index})",
-            _evidence_text(view, proof),
-        ),
-    ),
-    _acceptance_rule(
-        "CSDB-17",
-        "unsigned-not-taken",
-        lambda view, a: _is_for_writers(view, a) and a.update.message.signature is None,
-        lambda a: "received without a signature",
-    ),
-    _acceptance_rule(
-        "CSDB-17",
-        "signed-not-taken",
-        lambda view, a: _is_for_writers(view, a) and a.update.message.signature is not None,
-        lambda a: "received with a signature",
-    ),
-    Rule(
-        "CSDB-22",
-        "new-key-not-taken",
-        lambda view, proof: _is_renamed(proof),
-        lambda view, proof: proof.seen is not None and proof.seen.key == proof.arrival.update.key,
-        lambda view, proof: (_content_text(view, proof), _evidence_text(view, proof)),
-    ),
-    Rule(
-        "CSDB-25",
-        lambda view, proof: "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed",
-        lambda view, proof: _has_wide_revision(proof),
-        lambda view, proof: proof.is_present,
-        lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
-        "CA-6",
-        (pb.CAPABILITY_WIDE_INTEGERS,),
-    ),
-    Rule(
-        "CSDB-41",
-        "wide-clock-not-taken",
-        lambda view, proof: _has_wide_clock_alone(view, proof),
-        lambda view, proof: proof.is_present,
-        lambda view, proof: (view.named(proof.arrival.update), view.describe_state(proof)),
-        "CA-6",
-        (pb.CAPABILITY_WIDE_INTEGERS,),
-    ),
-    _acceptance_rule(
-        "CSDB-37",
-        "update-of-several-skipped",
-        lambda view, a: _is_new(a) and view.arrived_with_others(a) and not _is_wide(a.update),
-        lambda a: "received together with others",
-    ),
-    _acceptance_rule(
-        "CSDB-37",
-        "update-in-pieces-skipped",
-        lambda view, a: (
-            _is_new(a) and view.is_reassembled(a) and not view.arrived_with_others(a) and not _is_wide(a.update)
-        ),
-        lambda a: "received in pieces, the last piece",
-    ),
-    # If the peer accepts no record at all, the zeros in an update are not the reason.
-    _acceptance_rule(
-        "CSDB-43",
-        "zero-not-taken",
-        lambda view, a: view.accepted_any is not False and _is_new(a) and has_zeros(a.update),
-    ),
+@check_several(
+    *("CSDB-02", "CSDB-07", "CSDB-11", "CSDB-13", "CSDB-17", "CSDB-22", "CSDB-25", "CSDB-41", "CSDB-37", "CSDB-43"),
+    needs=dict.fromkeys(("CSDB-25", "CSDB-41"), (pb.CAPABILITY_WIDE_INTEGERS,)),
+    of="received shown",
 )
-
-
-@table(ACCEPTANCE_RULES, of="received shown")
-def required_updates_are_accepted(view: PeerView) -> Iterator[tuple[Step, Proof]]:
+def required_updates_are_accepted(view: PeerView) -> Judgements:
     """A peer accepts each update that it must accept, with its key and its value."""
-    return ((proof.shown.step, proof) for proof in view.proofs)
+    for proof in view.proofs:
+        yield from _judge_acceptance(view, proof)
+        yield from _judge_content(view, proof)
+
+
+def _judge_acceptance(view: PeerView, proof: Proof) -> Judgements:
+    """Judge that a peer accepts an update, for each reason for which it may have refused the update."""
+    arrival, update = proof.arrival, proof.arrival.update
+    new, wide, ordinary = arrival.outcome == "new", _is_wide(update), _is_ordinary(view, arrival)
+
+    def judge(code: str, how: str = "received", position: str = "") -> Observation:
+        expected = f"{view.named(update)}, {how} at step {arrival.step.index}"
+        seen = view.describe_state(proof)
+        return observe_outcome(proof.shown.step, code, proof.is_present, expected, seen, position)
+
+    if ordinary and new and not update.deleted:
+        yield "CSDB-02", judge("update-not-taken")
+    if ordinary and arrival.due and update.deleted:
+        yield "CSDB-02", judge("deletion-not-taken")
+    if new and update.by != view.peer_id:  # a peer can always read the time format of its own updates
+        how = f"with the update_time {update.members.get('update_time')!r}, received"
+        if not update.in_utc:
+            yield "CSDB-11", judge("zone-not-taken", how, "CA-18")
+        elif not update.in_milliseconds:
+            yield "CSDB-11", judge("precision-not-taken", how)
+    if view.writes and view.link_of(update).level is READ_WRITE and arrival.due and not wide:
+        if update.message.signature is None:
+            yield "CSDB-17", judge("unsigned-not-taken", "received without a signature")
+        else:
+            yield "CSDB-17", judge("signed-not-taken", "received with a signature")
+    if new and not wide and view.arrived_with_others(arrival):
+        yield "CSDB-37", judge("update-of-several-skipped", "received together with others")
+    elif new and not wide and view.is_reassembled(arrival):
+        yield "CSDB-37", judge("update-in-pieces-skipped", "received in pieces, the last piece")
+    # If the peer accepts no record at all, the zeros in an update are not the reason.
+    if new and has_zeros(update) and view.accepted_any is not False:
+        yield "CSDB-43", judge("zero-not-taken")
+    if new and wide:
+        expected, seen = view.named(update), view.describe_state(proof)
+        if (update.rev or 0) > SAFE_INTEGER:
+            code = "wide-revision-not-taken" if proof.seen is None else "wide-revision-changed"
+            yield "CSDB-25", observe_outcome(proof.shown.step, code, proof.is_present, expected, seen, "CA-6")
+        elif any(other.is_present and not _is_wide(other.arrival.update) for other in view.proofs):
+            code = "wide-clock-not-taken"
+            yield "CSDB-41", observe_outcome(proof.shown.step, code, proof.is_present, expected, seen, "CA-6")
+
+
+def _judge_content(view: PeerView, proof: Proof) -> Judgements:
+    """Judge that an accepted update has its key and its value, and is not deleted."""
+    arrival, update, seen, step = proof.arrival, proof.arrival.update, proof.seen, proof.shown.step
+    if seen is None:
+        return
+    content = f"{quoted(update.value)} under {update.key!r}, received at step {update.step.index}"
+    shown = describe_record(seen)
+    if _is_kept(proof):
+        code, position = _change_code(seen, update), _wide_numbers_position(view, update)
+        yield "CSDB-07", observe_outcome(step, code, proof.is_unchanged, content, shown, position)
+    if arrival.due and not update.deleted and proof.is_shown and not _may_be_without_its_key(view, proof):
+        expected = f"{view.named(update)}, not deleted (received at step {arrival.step.index})"
+        yield "CSDB-13", observe_outcome(step, "deletion-made-up", not seen.deleted, expected, shown)
+    if _is_renamed(proof):
+        yield "CSDB-22", observe_outcome(step, "new-key-not-taken", seen.key == update.key, content, shown)
 
 
 @check("CSDB-37", of="received shown")
@@ -298,7 +191,7 @@ def revisions_may_differ_from_clocks(view: PeerView) -> Iterator[Observation]:
         update = arrival.update
         after_gap = update.by in last and (update.rev or 0) > last[update.by] + 1
         last[update.by] = max(last.get(update.by, 0), update.rev or 0)
-        if not _is_new(arrival) or view.arrived_with_others(arrival) or _is_wide(update):
+        if arrival.outcome != "new" or view.arrived_with_others(arrival) or _is_wide(update):
             continue
         number = (update.clock or {}).get(str(update.by), 0)
         if number == update.rev:
@@ -418,85 +311,44 @@ def _deleted_without_a_deletion(view: PeerView) -> Iterator[tuple[Shown, Update]
 # ---- Refused updates -------------------------------------------------------------------------------------------------
 
 
-class ForbiddenUpdate(NamedTuple):
-    """An update that must be refused, and the evidence that the peer did not refuse it."""
-
-    arrival: Arrival
-    leak: str
-    """The evidence that the update was not refused; empty if there is none."""
-    counted: bool = False
-    """True if the evidence is a request that names the revision of the update as known."""
-
-
-def _refusal_rule(
-    requirement: str,
-    taken: str,
-    counted: str,
-    concerns: Callable[[PeerView, Arrival], bool],
-    position: str = "",
-    *needs: int,
-) -> Rule[ForbiddenUpdate]:
-    """Create the rule for updates that ``concerns`` selects: a peer must not show or send them, nor count their
-    revisions as known. ``counted`` and ``taken`` are the codes of violations with and without a counted revision.
-    """
-    return Rule(
-        requirement,
-        lambda view, refused: counted if refused.counted else taken,
-        lambda view, refused: concerns(view, refused.arrival),
-        lambda view, refused: not refused.leak,
-        lambda view, refused: (
-            f"no trace of {view.named(refused.arrival.update)}, received at step {refused.arrival.step.index}: "
-            f"{refused.arrival.prohibition}",
-            refused.leak,
-        ),
-        position,
-        needs,
-    )
-
-
-def _is_of_a_reader(view: PeerView, arrival: Arrival) -> bool:
-    return is_made_by_reader(view.link_of(arrival.update), arrival.update)
-
-
-def _is_forged(view: PeerView, arrival: Arrival) -> bool:
-    return arrival.update.message.signature is not None and arrival.update.message.signer is None
-
-
-def _lacks_a_signature(view: PeerView, arrival: Arrival) -> bool:
-    return arrival.update.message.signature is None and not view.writes and not _is_of_a_reader(view, arrival)
-
-
-REFUSAL_RULES: tuple[Rule[ForbiddenUpdate], ...] = (
-    _refusal_rule("CSDB-03", "reader-update-taken", "reader-update-counted", _is_of_a_reader),
-    _refusal_rule("CSDB-06", "forged-update-taken", "forged-update-counted", _is_forged),
-    _refusal_rule(
-        "CSDB-16",
-        "unsigned-update-taken",
-        "unsigned-update-counted",
-        _lacks_a_signature,
-        "CA-17",
-        pb.CAPABILITY_READ_ONLY,
-    ),
-)
-
-
-@table(REFUSAL_RULES, of="received")
-def forbidden_updates_are_refused(view: PeerView) -> Iterator[tuple[Step, ForbiddenUpdate]]:
+@check_several(*("CSDB-03", "CSDB-06", "CSDB-16"), needs={"CSDB-16": (pb.CAPABILITY_READ_ONLY,)}, of="received")
+def forbidden_updates_are_refused(view: PeerView) -> Judgements:
     """A peer neither keeps nor relays an update that it must refuse, and does not count its revision as known."""
     for arrival in view.forbidden_arrivals:
-        update, after = arrival.update, arrival.step.index
-        sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
-        others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
-        asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
-        asked = asked if update.by != view.peer_id else []  # a peer knows its own revisions without an update
-        if sent is not None:
-            yield sent.step, ForbiddenUpdate(arrival, f"a copy was sent to {view.name_other_end(view.link_of(sent))}")
-        elif asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
-            yield asked[0].step, ForbiddenUpdate(arrival, "a request for all updates after this update", counted=True)
-        elif later := [shown for shown in view.shown_states if shown.as_of.index > after]:
-            has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
-            there = next(has, None)
-            yield (there or later[0]).step, ForbiddenUpdate(arrival, "it is present" if there else "")
+        update, signature = arrival.update, arrival.update.message.signature
+        if is_made_by_reader(view.link_of(update), update):
+            requirement, codes, position = "CSDB-03", ("reader-update-taken", "reader-update-counted"), ""
+        elif signature is not None and update.message.signer is None:
+            requirement, codes, position = "CSDB-06", ("forged-update-taken", "forged-update-counted"), ""
+        elif signature is None and not view.writes:
+            requirement, codes, position = "CSDB-16", ("unsigned-update-taken", "unsigned-update-counted"), "CA-17"
+        else:
+            continue
+        if (found := _find_trace(view, arrival)) is not None:
+            step, leak, counted = found
+            origin = f"received at step {arrival.step.index}: {arrival.prohibition}"
+            expected = f"no trace of {view.named(update)}, {origin}"
+            yield requirement, observe_outcome(step, codes[counted], not leak, expected, leak, position)
+
+
+def _find_trace(view: PeerView, arrival: Arrival) -> tuple[Step, str, bool] | None:
+    """The step that shows whether the peer refused an update, the evidence that it did not ("" if it did), and whether
+    this is a request that names the revision of the update as known. None if nothing shows it.
+    """
+    update, after = arrival.update, arrival.step.index
+    sent = next((u for u in view.sent if u.step.index >= after and _is_copy(u, update)), None)
+    others = any(a.update.by == update.by and a is not arrival for a in view.arrivals)
+    asked = [r for r in view.asked if r.step.index > after and str(update.by) in (r.since or {})]
+    asked = asked if update.by != view.peer_id else []  # a peer knows its own revisions without an update
+    if sent is not None:
+        return sent.step, f"a copy was sent to {view.name_other_end(view.link_of(sent))}", False
+    if asked and not others and (asked[0].since or {})[str(update.by)] == update.rev:
+        return asked[0].step, "a request for all updates after this update", True
+    later = [shown for shown in view.shown_states if shown.as_of.index > after]
+    has = (s for s in later if (seen := s.records.get(str(update.uuid))) and _is_copy(seen, update))
+    if (there := next(has, None)) is not None:
+        return there.step, "it is present", False
+    return (later[0].step, "", False) if later else None
 
 
 def _is_copy(one: Update | RecordVersion, update: Update) -> bool:
@@ -523,39 +375,30 @@ def _keeps_earlier_key(view: PeerView, copy: VersionCopy) -> bool:
     return all(seen.version != original.version or seen.key != original.key for seen in there)
 
 
-def _copy_rules(signalled: bool, *needs: int) -> tuple[Rule[VersionCopy], ...]:
-    """The rules for copies that a peer sends or, with ``signalled``, for copies that it signals to the application."""
-    return (
-        Rule(
-            "CSDB-07",
-            lambda view, copy: _change_code(copy.seen, copy.original),
-            lambda view, copy: (
-                copy.signalled is signalled
-                and copy.seen.deleted == copy.original.deleted
-                and not _keeps_earlier_key(view, copy)
-            ),
-            lambda view, copy: same_content(copy.seen.content, copy.original.content),
-            lambda view, copy: (_original_text(view, copy), describe_record(copy.seen)),
-            lambda view, copy: _wide_numbers_position(view, copy.original),
-            needs,
-        ),
-        Rule(
-            "CSDB-13",
-            lambda view, copy: "deletion-made-up" if copy.seen.deleted else "deletion-lost",
-            # A Changed event may report a hidden record as deleted.
-            lambda view, copy: (
-                copy.signalled is signalled
-                and (copy.original.deleted or not signalled)
-                and not (copy.seen.deleted and _may_lose_its_key(view, copy.original.uuid, copy.step))
-            ),
-            lambda view, copy: copy.seen.deleted == copy.original.deleted,
-            lambda view, copy: (
-                _original_text(view, copy),
-                "it is deleted" if copy.seen.deleted else "it is not deleted",
-            ),
-            needs=needs,
-        ),
-    )
+@check_several(
+    *("CSDB-07", "CSDB-13"),
+    needs=dict.fromkeys(("CSDB-07", "CSDB-13"), (pb.CAPABILITY_CHANGED,)),
+    of="received",
+    signalled=True,
+)
+@check_several("CSDB-07", "CSDB-13", of="received", signalled=False)
+def copies_equal_the_original(view: PeerView, *, signalled: bool) -> Judgements:
+    """A copy of another peer's version equals the original, on the wire and in a Changed event."""
+    for copy in find_copies(view):
+        seen, original = copy.seen, copy.original
+        if copy.signalled is not signalled:
+            continue
+        if seen.deleted == original.deleted and not _keeps_earlier_key(view, copy):
+            met, position = same_content(seen.content, original.content), _wide_numbers_position(view, original)
+            expected, code = _original_text(view, copy), _change_code(seen, original)
+            yield "CSDB-07", observe_outcome(copy.step, code, met, expected, describe_record(seen), position)
+        # A Changed event may report a hidden record as deleted.
+        concerned = original.deleted or not signalled
+        if concerned and not (seen.deleted and _may_lose_its_key(view, original.uuid, copy.step)):
+            code = "deletion-made-up" if seen.deleted else "deletion-lost"
+            text = "it is deleted" if seen.deleted else "it is not deleted"
+            met = seen.deleted == original.deleted
+            yield "CSDB-13", observe_outcome(copy.step, code, met, _original_text(view, copy), text)
 
 
 def _original_text(view: PeerView, copy: VersionCopy) -> str:
@@ -563,12 +406,6 @@ def _original_text(view: PeerView, copy: VersionCopy) -> str:
     if original.deleted:
         return f"{view.named(original)}, as received at step {original.step.index}"
     return f"{quoted(original.value)} under {original.key!r}, as received at step {original.step.index}"
-
-
-@table((*_copy_rules(False), *_copy_rules(True, pb.CAPABILITY_CHANGED)), of="received")
-def copies_equal_the_original(view: PeerView) -> Iterator[tuple[Step, VersionCopy]]:
-    """A copy of another peer's version equals the original, on the wire and in a Changed event."""
-    return ((copy.step, copy) for copy in find_copies(view))
 
 
 @check("CSDB-09", of="sent")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
-from ..register import Rule, check, table
-from ..view.clocks import ClockComparison, find_comparisons, find_merges, find_smaller_number
-from ..view.facts import describe_record, equal, has_wide_numbers, quoted, same_content
+from ..register import Judgements, check, check_several
+from ..view.clocks import find_comparisons, find_merges, find_smaller_number
+from ..view.facts import Update, describe_record, equal, has_wide_numbers, quoted, same_content
 from ..view.latest import Latest, find_latest_of_records, find_latest_with_keys
 from ..view.meetings import (
     INCOMING,
@@ -35,127 +35,53 @@ from ..view.replication import find_sent_holders
 # ---- One of two versions descends from the other ---------------------------------------------------------------------
 
 
-def _survivor_rule(
-    requirement: str, code: str, which: str, applies: Callable[[PeerView, Fate], object], why: str
-) -> Rule[Fate]:
-    """Create a rule for the pairs of versions that ``applies`` selects: ``which`` of the two survives.
-
-    ``why`` is the reason in findings.
-    """
-    return Rule(
-        requirement,
-        code,
-        applies,
-        lambda view, fate: fate.survivor == which,
-        lambda view, fate: (
-            f"{view.named(fate.meeting.version(which))}: {why} (step {fate.meeting.step.index})",
-            view.named(fate.meeting.version(PRESENT if which == INCOMING else INCOMING)),
-        ),
-    )
-
-
-def _decided_by_clocks(fate: Fate, outcome: str) -> bool:
-    """Did an update arrive with this ``outcome``, without numbers above 2^53 (CSDB-41) or zeros (CSDB-43)?"""
-    plain = not (fate.meeting.differs_only_beyond_doubles or fate.involves_zeros)
-    return plain and fate.meeting.arrival.outcome == outcome
-
-
-def _descends(view: PeerView, fate: Fate) -> bool:
-    """Return whether a descendant has arrived at a peer that accepts any updates. CSDB-02 judges later deletions."""
-    meeting = fate.meeting
-    replaces = _decided_by_clocks(fate, "newer") and not (meeting.incoming.deleted and meeting.later == INCOMING)
-    return replaces and _is_taken_or_refused(view, fate)
-
-
-def _is_taken_or_refused(view: PeerView, fate: Fate) -> bool:
-    return fate.survivor == INCOMING or accepts_updates(view)
-
-
-def _is_an_ancestor(fate: Fate) -> bool:
-    return _decided_by_clocks(fate, "older") and not fate.meeting.present.deleted  # CSDB-56 judges deleted records
-
-
-def _is_equal(fate: Fate) -> bool:
-    """Return whether an update has an equal clock.
-
-    Such an update "can be discarded". If its content differs, a peer may also decide as in a conflict.
-    """
-    meeting = fate.meeting
-    as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
-    return _decided_by_clocks(fate, "equal") and not meeting.present.deleted and not as_in_a_conflict
-
-
-def _depends_on_zeros(view: PeerView, fate: Fate, outcome: str) -> bool:
-    return view.accepted_any is not False and fate.involves_zeros and fate.meeting.arrival.outcome == outcome
-
-
-def _is_a_ghost(view: PeerView, fate: Fate) -> bool:
-    """Has a version arrived that is older than the deletion of the record?"""
-    meeting = fate.meeting
-    ghost = meeting.present.deleted and not meeting.incoming.deleted and meeting.arrival.outcome == "older"
-    return ghost and view.is_traced(meeting.present)
-
-
-ZERO_REASON = "a zero means the same as an absent number"
-DESCENDANT_REASON = "the received version descends from the other one"
-
-SURVIVOR_RULES: tuple[Rule[Fate], ...] = (
-    _survivor_rule(
-        "CSDB-41",
-        "wide-numbers-confused",
-        INCOMING,
-        lambda view, fate: (
-            fate.meeting.arrival.outcome == "newer"
-            and fate.meeting.differs_only_beyond_doubles
-            and _is_taken_or_refused(view, fate)
-        ),
-        DESCENDANT_REASON,
-    ),
-    _survivor_rule(
-        "CSDB-43", "zero-counts", INCOMING, lambda view, fate: _depends_on_zeros(view, fate, "newer"), ZERO_REASON
-    ),
-    _survivor_rule(
-        "CSDB-43", "zero-counts", PRESENT, lambda view, fate: _depends_on_zeros(view, fate, "older"), ZERO_REASON
-    ),
-    _survivor_rule(
-        "CSDB-48",
-        "equal-not-discarded",
-        PRESENT,
-        lambda view, fate: _is_equal(fate),
-        "the received version has the same vector clock",
-    ),
-    _survivor_rule(
-        "CSDB-49",
-        "ancestor-not-discarded",
-        PRESENT,
-        lambda view, fate: _is_an_ancestor(fate),
-        "this version descends from the received version",
-    ),
-    _survivor_rule("CSDB-50", "descendant-discarded", INCOMING, _descends, DESCENDANT_REASON),
-    _survivor_rule(
-        "CSDB-55",
-        "earlier-descendant-discarded",
-        INCOMING,
-        lambda view, fate: _descends(view, fate) and fate.meeting.later == PRESENT,
-        f"{DESCENDANT_REASON}, although the other one has the later update_time",
-    ),
-    _survivor_rule(
-        "CSDB-55",
-        "later-ancestor-taken",
-        PRESENT,
-        lambda view, fate: _is_an_ancestor(fate) and fate.meeting.later == INCOMING,
-        "this version descends from the received version, although the received version has the later update_time",
-    ),
-    _survivor_rule(
-        "CSDB-56", "ghost-reappears", PRESENT, _is_a_ghost, "the record was deleted before the other version arrived"
-    ),
-)
-
-
-@table(SURVIVOR_RULES, of="received shown")
-def descendants_survive(view: PeerView) -> Iterator[tuple[Step, Fate]]:
+@check_several("CSDB-41", "CSDB-43", "CSDB-48", "CSDB-49", "CSDB-50", "CSDB-55", "CSDB-56", of="received shown")
+def descendants_survive(view: PeerView) -> Judgements:
     """Of two versions of a record, the descendant remains, even with the smaller update_time."""
-    return ((fate.shown.step, fate) for fate in find_fates(view) if fate.survivor)
+    for fate in find_fates(view):
+        if fate.survivor:
+            yield from _judge_survivor(view, fate)
+
+
+def _judge_survivor(view: PeerView, fate: Fate) -> Judgements:
+    meeting, outcome = fate.meeting, fate.meeting.arrival.outcome
+    incoming, present = meeting.incoming, meeting.present
+    is_taken_or_refused = fate.survivor == INCOMING or accepts_updates(view)
+
+    def judge(code: str, winner: Update, loser: Update, why: str) -> Observation:
+        met = meeting.version(fate.survivor) is winner
+        expected = f"{view.named(winner)}: {why} (step {meeting.step.index})"
+        return observe_outcome(fate.shown.step, code, met, expected, view.named(loser))
+
+    descends = "the received version descends from the other one"
+    if meeting.differs_only_beyond_doubles and outcome == "newer" and is_taken_or_refused:
+        yield "CSDB-41", judge("wide-numbers-confused", incoming, present, descends)
+    if fate.involves_zeros and view.accepted_any is not False and outcome in ("newer", "older"):
+        both = (incoming, present) if outcome == "newer" else (present, incoming)
+        yield "CSDB-43", judge("zero-counts", *both, "a zero means the same as an absent number")
+    # CSDB-41 judges numbers above 2^53, and CSDB-43 zeros.
+    decided_by = "" if meeting.differs_only_beyond_doubles or fate.involves_zeros else outcome
+    # An update with an equal clock "can be discarded". If its content differs, a peer may also decide as in a conflict.
+    as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
+    if decided_by == "equal" and not present.deleted and not as_in_a_conflict:
+        why = "the received version has the same vector clock"
+        yield "CSDB-48", judge("equal-not-discarded", present, incoming, why)
+    if decided_by == "older" and not present.deleted:  # CSDB-56 judges deleted records
+        why = "this version descends from the received version"
+        yield "CSDB-49", judge("ancestor-not-discarded", present, incoming, why)
+        if meeting.later == INCOMING:
+            why += ", although the received version has the later update_time"
+            yield "CSDB-55", judge("later-ancestor-taken", present, incoming, why)
+    # CSDB-02 judges later deletions.
+    later_deletion = incoming.deleted and meeting.later == INCOMING
+    if decided_by == "newer" and is_taken_or_refused and not later_deletion:
+        yield "CSDB-50", judge("descendant-discarded", incoming, present, descends)
+        if meeting.later == PRESENT:
+            why = f"{descends}, although the other one has the later update_time"
+            yield "CSDB-55", judge("earlier-descendant-discarded", incoming, present, why)
+    if outcome == "older" and present.deleted and not incoming.deleted and view.is_traced(present):
+        why = "the record was deleted before the other version arrived"
+        yield "CSDB-56", judge("ghost-reappears", present, incoming, why)
 
 
 @check("CSDB-56", of="shown")
@@ -312,7 +238,7 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if not meeting.present.in_utc and not view.is_traced(meeting.present):
             continue  # the present version may have been refused (CA-18)
-        if decided and meeting.later and fate.survivor and _is_taken_or_refused(view, fate):
+        if decided and meeting.later and fate.survivor and (fate.survivor == INCOMING or accepts_updates(view)):
             yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
             if fate.is_mixed:
                 mixed = "the revision of this version with the content of the other version"
@@ -434,47 +360,37 @@ def conflict_outcomes_merge_clocks(view: PeerView) -> Iterator[Observation]:
         yield observe_outcome(step, "clocks-not-merged", not lost, expected, seen)
 
 
-def _comparison_rule(
-    requirement: str, code: str, applies: Callable[[ClockComparison], object], *needs: int
-) -> Rule[ClockComparison]:
-    """Create a rule that the implementation answers each comparison that ``applies`` selects correctly."""
-    return Rule(
-        requirement,
-        code,
-        lambda view, each: applies(each),
-        lambda view, each: each.answer == each.correct_answer,
-        lambda view, each: (RELATIONS[each.correct_answer], RELATIONS[each.answer]),
-        needs=(pb.CAPABILITY_CLOCK_CODEC, *needs),
-    )
-
-
 RELATIONS = {
     (True, True): "the clocks are equal",
     (True, False): "the first clock is before the second",
     (False, True): "the second clock is before the first",
     (False, False): "neither clock is before the other",
 }
-COMPARISON_RULES: tuple[Rule[ClockComparison], ...] = (
-    _comparison_rule(
-        "CSDB-41", "wide-numbers-confused", lambda each: each.error_kind == "wide", pb.CAPABILITY_WIDE_INTEGERS
-    ),
-    _comparison_rule("CSDB-43", "absent-not-zero", lambda each: each.error_kind == "absent"),
-    _comparison_rule(
-        "CSDB-48", "equal-not-before", lambda each: each.error_kind == "numbers" and all(each.correct_answer)
-    ),
-    _comparison_rule(
-        "CSDB-50", "smaller-not-before", lambda each: each.error_kind == "numbers" and sum(each.correct_answer) == 1
-    ),
-    _comparison_rule(
-        "CSDB-51", "concurrent-before", lambda each: each.error_kind == "numbers" and not any(each.correct_answer)
-    ),
+
+
+@check_several(
+    *("CSDB-41", "CSDB-43", "CSDB-48", "CSDB-50", "CSDB-51"),
+    needs=dict.fromkeys(("CSDB-43", "CSDB-48", "CSDB-50", "CSDB-51"), (pb.CAPABILITY_CLOCK_CODEC,))
+    | {"CSDB-41": (pb.CAPABILITY_CLOCK_CODEC, pb.CAPABILITY_WIDE_INTEGERS)},
 )
-
-
-@table(COMPARISON_RULES)
-def clocks_are_compared(view: PeerView) -> Iterator[tuple[Step, ClockComparison]]:
+def clocks_are_compared(view: PeerView) -> Judgements:
     """Vector clock a is before or equal to vector clock b if no peer has a larger number in a than in b.
 
     A peer that is absent from a clock has the number zero.
     """
-    return ((each.step, each) for each in find_comparisons(view))
+    for each in find_comparisons(view):
+        match each.error_kind, sum(each.correct_answer):
+            case "wide", _:
+                requirement, code = "CSDB-41", "wide-numbers-confused"
+            case "absent", _:
+                requirement, code = "CSDB-43", "absent-not-zero"
+            case "numbers", 2:
+                requirement, code = "CSDB-48", "equal-not-before"
+            case "numbers", 1:
+                requirement, code = "CSDB-50", "smaller-not-before"
+            case "numbers", _:
+                requirement, code = "CSDB-51", "concurrent-before"
+            case _:
+                continue
+        met, expected = each.answer == each.correct_answer, RELATIONS[each.correct_answer]
+        yield requirement, observe_outcome(each.step, code, met, expected, RELATIONS[each.answer])

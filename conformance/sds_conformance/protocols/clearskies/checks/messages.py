@@ -10,11 +10,10 @@ from clearskies_reference import EXTENSION
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
-from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_outcome, observe_violation
 from ....judging.view_cache import cache_per_view
-from ..register import Rule, check, table
+from ..register import Judgements, check, check_several
 from ..view.clocks import find_received_bodies
 from ..view.facts import FIELDS, Update, VersionId, quoted
 from ..view.knowledge import MEMBER_BYTES
@@ -121,10 +120,9 @@ def _missing_field(update: Update) -> str:
     return next((name for name in FIELDS if name not in update.members and name not in optional), "")
 
 
-def _malformed_clock_member(update: Update) -> tuple[str, object] | None:
-    """The first member of a vector clock that does not map a peer ID to a 64-bit integer; None if there is none."""
-    members = update.members["vector_clock"].items()
-    return next(((m, n) for m, n in members if not (is_id(m) and type(n) is int and 0 <= n <= MAX_INTEGER)), None)
+def _is_clock_member(member: object, number: object) -> bool:
+    """Does a member of a vector clock map a peer ID to a 64-bit integer?"""
+    return is_id(member) and type(number) is int and 0 <= number <= MAX_INTEGER
 
 
 @cache_per_view
@@ -138,85 +136,51 @@ def _arrived_messages(view: PeerView) -> set[tuple[bytes, bytes | None]]:
     return {(a.update.message.body.raw, a.update.message.signature) for a in view.arrivals}
 
 
-@cache_per_view
-def _arrived_bodies(view: PeerView) -> set[bytes]:
-    return {body for body, _ in _arrived_messages(view)}
-
-
-UPDATE_RULES: tuple[Rule[Update], ...] = (
-    Rule(
-        "CSDB-01",
-        "prefix-missing",
-        lambda view, u: u.message.type == UPDATE or not u.message.type.startswith(f"{EXTENSION}."),
-        lambda view, u: u.message.type == UPDATE,
-        lambda view, u: (f"a type that begins with {EXTENSION!r} and a dot", f"{u.message.type!r}"),
-    ),
-    Rule(
-        "CSDB-10",
-        "revision-not-integer",
-        lambda view, u: "last_updated_rev" in u.members,
-        lambda view, u: u.rev is not None,
-        lambda view, u: ("an integer of 64 bits", quoted(u.members["last_updated_rev"])),
-    ),
-    Rule(
-        "CSDB-11",
-        "not-iso-8601",
-        lambda view, u: u.by == view.peer_id and "update_time" in u.members,
-        lambda view, u: isinstance(time := u.members["update_time"], str) and _ISO_8601.fullmatch(time),
-        lambda view, u: ("a time in ISO 8601, with its zone", quoted(u.members["update_time"])),
-    ),
-    Rule(
-        "CSDB-12",
-        lambda view, u: "clock-not-object" if u.members.get("vector_clock") else "clock-missing",
-        lambda view, u: not isinstance(u.members.get("vector_clock"), dict),
-        lambda view, u: False,
-        lambda view, u: (f"a vector clock in {view.named(u)}", quoted(u.members.get("vector_clock") or "none")),
-    ),
-    Rule(
-        "CSDB-12",
-        "writer-not-counted",
-        lambda view, u: (
-            u.clock is not None and u.by not in (None, view.peer_id) and u.version not in _versions_without_writer(view)
-        ),
-        lambda view, u: u.by in (u.clock or {}),
-        lambda view, u: (f"a vector clock that counts the change of {view.name(u.by)}", quoted(dict(u.clock or {}))),
-    ),
-    Rule(
-        "CSDB-15",
-        "wrong-type",
-        lambda view, u: u.message.type != UPDATE and u.message.type.startswith(f"{EXTENSION}."),
-        lambda view, u: False,
-        lambda view, u: (f"the type {UPDATE!r}", f"{u.message.type!r}"),
-    ),
-    Rule(
-        "CSDB-15",
-        "field-missing",
-        lambda view, u: u.message.type == UPDATE or _missing_field(u),
-        lambda view, u: not _missing_field(u),
-        lambda view, u: (f"an update with the field {_missing_field(u)}", "the field is missing"),
-    ),
-    Rule(
-        "CSDB-18",
-        lambda view, u: "signature-changed" if u.message.body.raw in _arrived_bodies(view) else "bytes-changed",
-        lambda view, u: not view.writes and u.by != view.peer_id,  # CSDB-03 judges own updates
-        lambda view, u: (u.message.body.raw, u.message.signature) in _arrived_messages(view),
-        lambda view, u: (f"{view.named(u)}, as received", "a body or a signature that differs from the received one"),
-        needs=(pb.CAPABILITY_READ_ONLY,),
-    ),
-    Rule(
-        "CSDB-41",
-        lambda view, u: "number-not-integer" if is_id((_malformed_clock_member(u) or [""])[0]) else "peer-id-malformed",
-        lambda view, u: isinstance(u.members.get("vector_clock"), dict),
-        lambda view, u: _malformed_clock_member(u) is None,
-        lambda view, u: (
-            "a vector clock that maps peer IDs to integers of 64 bits",
-            ": ".join(map(quoted, _malformed_clock_member(u) or ()))[:120],
-        ),
-    ),
+@check_several(
+    *("CSDB-01", "CSDB-10", "CSDB-11", "CSDB-12", "CSDB-15", "CSDB-18", "CSDB-41"),
+    needs={"CSDB-18": (pb.CAPABILITY_READ_ONLY,)},
+    of="sent",
 )
-
-
-@table(UPDATE_RULES, of="sent")
-def fields_are_well_formed(view: PeerView) -> Iterator[tuple[Step, Update]]:
+def fields_are_well_formed(view: PeerView) -> Judgements:
     """Each sent update has the fields of a record in the right form; a read-only peer repeats received updates."""
-    return ((update.step, update) for update in view.sent)
+    for update in view.sent:
+        step, members, kind, clock = update.step, update.members, update.message.type, update.clock
+        if kind == UPDATE or not kind.startswith(f"{EXTENSION}."):
+            expected = f"a type that begins with {EXTENSION!r} and a dot"
+            yield "CSDB-01", observe_outcome(step, "prefix-missing", kind == UPDATE, expected, f"{kind!r}")
+        else:
+            yield "CSDB-15", observe_violation(step, "wrong-type", f"the type {UPDATE!r}", f"{kind!r}")
+        missing = _missing_field(update)
+        if kind == UPDATE or missing:
+            expected = f"an update with the field {missing}"
+            yield "CSDB-15", observe_outcome(step, "field-missing", not missing, expected, "the field is missing")
+        if "last_updated_rev" in members:
+            met, seen = update.rev is not None, quoted(members["last_updated_rev"])
+            yield "CSDB-10", observe_outcome(step, "revision-not-integer", met, "an integer of 64 bits", seen)
+        if update.by == view.peer_id and "update_time" in members:
+            time = members["update_time"]
+            met = isinstance(time, str) and _ISO_8601.fullmatch(time) is not None
+            expected = "a time in ISO 8601, with its zone"
+            yield "CSDB-11", observe_outcome(step, "not-iso-8601", met, expected, quoted(time))
+        written = members.get("vector_clock")
+        if isinstance(written, dict):
+            wrong = next(((m, n) for m, n in written.items() if not _is_clock_member(m, n)), None)
+            code = "number-not-integer" if wrong is not None and is_id(wrong[0]) else "peer-id-malformed"
+            expected = "a vector clock that maps peer IDs to integers of 64 bits"
+            seen = ": ".join(map(quoted, wrong or ()))[:120]
+            yield "CSDB-41", observe_outcome(step, code, wrong is None, expected, seen)
+        else:
+            code = "clock-not-object" if written else "clock-missing"
+            expected = f"a vector clock in {view.named(update)}"
+            yield "CSDB-12", observe_violation(step, code, expected, quoted(written or "none"))
+        relayed = update.by not in (None, view.peer_id)
+        if clock is not None and relayed and update.version not in _versions_without_writer(view):
+            met, expected = update.by in clock, f"a vector clock that counts the change of {view.name(update.by)}"
+            yield "CSDB-12", observe_outcome(step, "writer-not-counted", met, expected, quoted(dict(clock)))
+        if not view.writes and update.by != view.peer_id:  # CSDB-03 judges own updates
+            body = update.message.body.raw
+            met = (body, update.message.signature) in _arrived_messages(view)
+            code = "signature-changed" if body in find_received_bodies(view) else "bytes-changed"
+            expected = f"{view.named(update)}, as received"
+            seen = "a body or a signature that differs from the received one"
+            yield "CSDB-18", observe_outcome(step, code, met, expected, seen)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.clubs import READ_WRITE
-from sds_harness.clearskies.trace import Step
 
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
-from ..register import Rule, check, table
+from ..register import Judgements, check, check_several
 from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
 from ..view.knowledge import SAFE_INTEGER, exceeds_size_of_request
 from ..view.peer_view import PeerView
@@ -196,83 +195,41 @@ def answers_keep_the_order_of_each_writer(view: PeerView) -> Iterator[Observatio
                 yield observe_outcome(other.step, "answer-out-of-order", met, expected, seen)
 
 
-ExpectedUpdate = tuple[RequestAnswer, Update]
-"""An update that belongs in an answer, if the trace shows whether it was sent."""
-
-
-def _answer_rule(
-    requirement: str, code: str, applies: Callable[[PeerView, RequestAnswer, Update], object], *needs: int
-) -> Rule[ExpectedUpdate]:
-    """Create a rule that each answer contains the expected updates that ``applies`` selects."""
-    return Rule(
-        requirement,
-        code,
-        lambda view, given: applies(view, *given),
-        lambda view, given: given[1] not in given[0].missing,
-        lambda view, given: (
-            f"{view.named(given[1])}, for {view.name_other_end(given[0].link)}",
-            "no copy is sent on that connection",
-        ),
-        needs=needs,
-    )
-
-
-def _is_live_in_partial_answer(answer: RequestAnswer, update: Update) -> bool:
-    """Return whether the update is not a deletion and the answer has other expected updates.
-
-    CSDB-31 judges empty answers.
-    """
-    return not (answer.lacks_everything or update.deleted)
-
-
-ANSWER_RULES: tuple[Rule[ExpectedUpdate], ...] = (
-    _answer_rule(
-        "CSDB-05",
-        "record-left-out",
-        lambda view, answer, update: not view.writes and update in answer.missing,
-        pb.CAPABILITY_READ_ONLY,
-    ),
-    _answer_rule(
-        "CSDB-18",
-        "lost-on-restart",
-        lambda view, answer, update: not view.writes and update.step.index < view.opened_before(answer.link.began),
-        pb.CAPABILITY_READ_ONLY,
-        pb.CAPABILITY_STORE,
-    ),
-    _answer_rule(
-        "CSDB-34",
-        "unnamed-peer-left-out",
-        lambda view, answer, update: (
-            view.writes
-            and _is_live_in_partial_answer(answer, update)
-            and answer.request.since
-            and not answer.names(update)
-        ),
-    ),
-    _answer_rule(
-        "CSDB-37",
-        "record-left-out",
-        lambda view, answer, update: (
-            view.writes and _is_live_in_partial_answer(answer, update) and not answer.request.since
-        ),
-    ),
-    _answer_rule(
-        "CSDB-59",
-        "named-peer-left-out",
-        lambda view, answer, update: (
-            view.writes and _is_live_in_partial_answer(answer, update) and answer.names(update)
-        ),
-    ),
+@check_several(
+    *("CSDB-05", "CSDB-18", "CSDB-34", "CSDB-37", "CSDB-59"),
+    needs={
+        "CSDB-05": (pb.CAPABILITY_READ_ONLY,),
+        "CSDB-18": (pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE),
+    },
+    of="requests",
 )
-
-
-@table(ANSWER_RULES, of="requests")
-def answers_are_complete(view: PeerView) -> Iterator[tuple[Step, ExpectedUpdate]]:
+def answers_are_complete(view: PeerView) -> Judgements:
     """An answer has all records that the client has not received, even after a restart."""
     for answer in find_answers(view):
         for update in answer.expected:
-            if answer.delivered or update in answer.missing:
-                yield answer.request.step, (answer, update)
+            missing = update in answer.missing
+            if not (answer.delivered or missing):
+                continue
+            expected = f"{view.named(update)}, for {view.name_other_end(answer.link)}"
+            for requirement, code in _find_rules_of_answer(view, answer, update):
+                seen = "no copy is sent on that connection"
+                yield requirement, observe_outcome(answer.request.step, code, not missing, expected, seen)
+
+
+def _find_rules_of_answer(view: PeerView, answer: RequestAnswer, update: Update) -> Iterator[tuple[str, str]]:
+    """Yield the requirements that demand an update in an answer, each with the code of its violation."""
+    if not view.writes:
+        if update in answer.missing:
+            yield "CSDB-05", "record-left-out"
+        if update.step.index < view.opened_before(answer.link.began):
+            yield "CSDB-18", "lost-on-restart"
+    elif not (answer.lacks_everything or update.deleted):  # CSDB-31 judges empty answers
+        if not answer.request.since:
+            yield "CSDB-37", "record-left-out"
+        elif answer.names(update):
+            yield "CSDB-59", "named-peer-left-out"
+        else:
+            yield "CSDB-34", "unnamed-peer-left-out"
 
 
 @check("CSDB-59", of="writes requests")
@@ -327,21 +284,7 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 # ---- Changes that are sent and relayed -------------------------------------------------------------------------------
 
 
-def _due_rule(requirement: str, applies: Callable[[PeerView, DueUpdate], object]) -> Rule[DueUpdate]:
-    """Create a rule that each due change that ``applies`` selects is sent on its link."""
-    return Rule(
-        requirement,
-        _not_sent_code,
-        applies,
-        lambda view, required: required.copies,
-        lambda view, required: (
-            f"{_change_text(view, required)}, for {view.name_other_end(required.link)}",
-            "no copy is sent on that link",
-        ),
-    )
-
-
-def _not_sent_code(view: PeerView, required: DueUpdate) -> str:
+def _not_sent_code(required: DueUpdate) -> str:
     if required.change is not None:
         return "deletion-not-sent" if required.change.kind == "delete" else "change-not-sent"
     deletion = required.arrival is not None and required.arrival.update.deleted
@@ -355,21 +298,25 @@ def _change_text(view: PeerView, required: DueUpdate) -> str:
     return f"the {change.kind} of {change.key!r} at step {change.step.index}" if change is not None else ""
 
 
-DUE_RULES: tuple[Rule[DueUpdate], ...] = (
-    _due_rule("CSDB-14", lambda view, required: required.change),
-    _due_rule("CSDB-20", lambda view, required: view.writes and required.arrival),
-    _due_rule("CSDB-35", lambda view, required: view.writes or required.change),
-)
-
-
-@table(DUE_RULES, of="requests")
-def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Iterator[tuple[Step, DueUpdate]]:
+@check_several("CSDB-14", "CSDB-20", "CSDB-35", of="requests")
+def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Judgements:
     """Local changes and new updates are sent to all peers that have requested updates."""
-    return (
-        (required.cause, required)
-        for required in (*find_due_changes(view), *find_due_relays(view))
-        if required.is_decided
-    )
+    for required in (*find_due_changes(view), *find_due_relays(view)):
+        if required.is_decided:
+            observation = _judge_due_update(view, required)
+            if required.change is not None:
+                yield "CSDB-14", observation
+            elif view.writes:
+                yield "CSDB-20", observation
+            if view.writes or required.change is not None:
+                yield "CSDB-35", observation
+
+
+def _judge_due_update(view: PeerView, required: DueUpdate) -> Observation:
+    """Judge that a change is sent on a link."""
+    expected = f"{_change_text(view, required)}, for {view.name_other_end(required.link)}"
+    code, seen = _not_sent_code(required), "no copy is sent on that link"
+    return observe_outcome(required.cause, code, bool(required.copies), expected, seen)
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes requests shown")
@@ -396,14 +343,7 @@ def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     """A read-only peer relays updates, with a read-write peer's signature, to all peers that have requested updates."""
     for required in find_due_relays(view):
         if required.is_decided:
-            expected = f"{_change_text(view, required)}, for {view.name_other_end(required.link)}"
-            yield observe_outcome(
-                required.cause,
-                _not_sent_code(view, required),
-                bool(required.copies),
-                expected,
-                "no copy is sent on that link",
-            )
+            yield _judge_due_update(view, required)
     for shown, link, missing in find_incomplete_answers(view):
         # A read-only peer must not keep an update that arrived without a signature (CA-17).
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):
