@@ -226,7 +226,7 @@ def _find_rules_of_answer(view: PeerView, answer: RequestAnswer, update: Update)
     elif not (answer.lacks_everything or update.deleted):  # CSDB-31 judges empty answers
         if not answer.request.since:
             yield "CSDB-37", "record-left-out"
-        elif answer.names(update):
+        elif update.by in answer.request.since:
             yield "CSDB-59", "named-peer-left-out"
         else:
             yield "CSDB-34", "unnamed-peer-left-out"
@@ -439,7 +439,8 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
     sources = dict.fromkeys((change.shown.version for change in view.changes if change.shown is not None), 0)
     # A peer that has lost its store receives its own updates from others.
     sources |= {arrival.update.version: arrival.update.link.number for arrival in view.arrivals if arrival.due}
-    answered = {id(update) for answer in find_answers(view) for update in answer.link.sent if answer.has(update)}
+    answered = {id(update) for answer in find_answers(view) for update in answer.delivered}
+    asked_in = {(answer.link.number, answer.request.step.index) for answer in find_answers(view)}
     for link in view.links:
         last: dict[tuple[str | None, int], Update] = {}
         seen: set[object] = set()
@@ -448,7 +449,7 @@ def relayed_updates_keep_their_order(view: PeerView) -> Iterator[Observation]:
             if source == link.number or update.version in seen:
                 continue  # the peer did not relay the update, or relays it again
             seen.add(update.version)
-            if id(update) in answered:
+            if id(update) in answered or (link.number, update.step.index) in asked_in:
                 continue  # CSDB-33 judges answers
             before = last.get((update.by, source))
             if before is not None and before.rev != update.rev and _arrived_in_order(view, before, update):

@@ -65,11 +65,8 @@ def find_due_changes(view: PeerView) -> list[DueUpdate]:
             sent_by_client = change.shown is not None and _was_sent_by_other_end(
                 view, link, change.step, change.shown.version
             )
-            due = (
-                None
-                if copies or sent_by_client or _may_be_known(view, change, link)
-                else _find_due_step(view, change, link)
-            )
+            known = copies or sent_by_client or _may_be_named_as_known(view, link, change)
+            due = None if known else _find_due_step(view, change, link)
             out.append(DueUpdate(link, change, copies, due))
     return out
 
@@ -89,7 +86,7 @@ def find_due_relays(view: PeerView) -> list[DueUpdate]:
                 later = (u for u in later if _is_in_time(view, link, arrival.step, u))
                 copies = [update for update in later if update.version == version]
                 sent_by_client = not copies and _was_sent_by_other_end(view, link, arrival.step, version)
-                known = _is_named_as_known(view, link, arrival)
+                known = _may_be_named_as_known(view, link, arrival)
                 due = None if copies or sent_by_client or known else view.due(arrival.step, link)
                 if due is not None and (
                     version in view.unaccepted or not view.has(str(arrival.update.uuid), version, due)
@@ -120,13 +117,13 @@ def _is_copy(view: PeerView, change: Change, update: Update, link: LinkView) -> 
     return change.is_in(update) and (due is None or update.step.index <= due.index)
 
 
-def _is_named_as_known(view: PeerView, link: LinkView, arrival: Arrival) -> bool:
-    """Did the last request of the other end name the update as known, with no quiet step since? The peer may still have
-    to answer this request, and then leaves the update out.
+def _may_be_named_as_known(view: PeerView, link: LinkView, source: Change | Arrival) -> bool:
+    """Did the last request of the other end name a change as known, with no quiet step since? The peer may still have
+    to answer this request, and then leaves the change out. A change of the application may have any revision.
     """
-    last = [request for request in link.requests if request.step.index < arrival.step.index][-1]
-    named = (last.since or {}).get(str(arrival.update.by), 0) >= (arrival.update.rev or 0)
-    return named and view.quiet_before(arrival.step) < last.step.index
+    by, rev = (source.update.by, source.update.rev or 0) if isinstance(source, Arrival) else (view.peer_id, 1)
+    last = [request for request in link.requests if request.step.index < source.step.index][-1]
+    return (last.since or {}).get(str(by), 0) >= rev and view.quiet_before(source.step) < last.step.index
 
 
 def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> bool:
@@ -189,7 +186,8 @@ class RequestAnswer:
         """The versions that the peer had and the client lacked."""
         wanted = {update.version for update in self.expected}
         later = [update for update in link.sent if step.index <= update.step.index <= last]
-        self.delivered = list(_first_copies(update for update in later if update.version in wanted))
+        copies = grouped((update for update in later if update.version in wanted), lambda update: update.version)
+        self.delivered = [first for first, *_ in copies.values()]
         """The first update sent after the request for each expected version, in order."""
         sent = {update.version for update in link.sent if update.step.index <= last}
         self.missing = [update for update in self.expected if due is not None and update.version not in sent]
@@ -208,14 +206,6 @@ class RequestAnswer:
         """Was nothing sent on the link after the request?"""
         self.lacks_everything = bool(self.expected) and len(self.missing) == len(self.expected)
         """Were versions expected, and was none of them sent?"""
-
-    def has(self, update: Update) -> bool:
-        """Does an update belong to this answer?"""
-        return update.step is self.request.step or any(update is given for given in self.delivered)
-
-    def names(self, update: Update) -> bool:
-        """Does the request name the writer of an update?"""
-        return update.by in (self.request.since or {})
 
 
 @cache_per_view
@@ -360,29 +350,11 @@ def _find_unsent_changes(view: PeerView, link: LinkView, request: Request) -> It
             yield change
 
 
-def _first_copies(updates: Iterable[Update]) -> Iterator[Update]:
-    seen: set[VersionId | None] = set()
-    for update in updates:
-        if update.version not in seen:
-            seen.add(update.version)
-            yield update
-
-
 def _find_subscribed_links(view: PeerView, step: Step) -> Iterator[LinkView]:
     """Yield the links that are open in a step, if the other end sent a request before this step."""
     for link in view.links:
         if link.subscribed_at is not None and link.subscribed_at < step.index and link.is_open_in(step):
             yield link
-
-
-def _may_be_known(view: PeerView, change: Change, link: LinkView) -> bool:
-    """May the client have named the change as known? Its last request names a revision of the peer, and no quiet step
-    lies between this request and the change.
-    """
-    last = [request for request in link.requests if request.step.index < change.step.index][-1]
-    if not (last.since or {}).get(view.peer_id):
-        return False
-    return not any(last.step.index < index < change.step.index for index in view.quiet)
 
 
 def _has_no_effect(view: PeerView, change: Change) -> bool:
