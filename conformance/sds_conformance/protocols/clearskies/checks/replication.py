@@ -10,7 +10,7 @@ from sds_harness.clearskies.clubs import READ_WRITE
 
 from ....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ..register import Judgements, check, check_several
-from ..view.facts import LinkView, Request, Update, VersionId, dominates, grouped
+from ..view.facts import Change, LinkView, Request, Update, VersionId, dominates, grouped
 from ..view.knowledge import SAFE_INTEGER, exceeds_size_of_request
 from ..view.peer_view import PeerView
 from ..view.replication import (
@@ -284,39 +284,31 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 # ---- Changes that are sent and relayed -------------------------------------------------------------------------------
 
 
-def _not_sent_code(required: DueUpdate) -> str:
-    if required.change is not None:
-        return "deletion-not-sent" if required.change.kind == "delete" else "change-not-sent"
-    deletion = required.arrival is not None and required.arrival.update.deleted
-    return "deletion-not-relayed" if deletion else "update-not-relayed"
-
-
-def _change_text(view: PeerView, required: DueUpdate) -> str:
-    if required.arrival is not None:
-        return view.named(required.arrival.update)
-    change = required.change
-    return f"the {change.kind} of {change.key!r} at step {change.step.index}" if change is not None else ""
-
-
 @check_several("CSDB-14", "CSDB-20", "CSDB-35", of="requests")
 def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Judgements:
     """Local changes and new updates are sent to all peers that have requested updates."""
     for required in (*find_due_changes(view), *find_due_relays(view)):
         if required.is_decided:
-            observation = _judge_due_update(view, required)
-            if required.change is not None:
+            observation, own = _judge_due_update(view, required), isinstance(required.source, Change)
+            if own:
                 yield "CSDB-14", observation
             elif view.writes:
                 yield "CSDB-20", observation
-            if view.writes or required.change is not None:
+            if own or view.writes:
                 yield "CSDB-35", observation
 
 
 def _judge_due_update(view: PeerView, required: DueUpdate) -> Observation:
     """Judge that a change is sent on a link."""
-    expected = f"{_change_text(view, required)}, for {view.name_other_end(required.link)}"
-    code, seen = _not_sent_code(required), "no copy is sent on that link"
-    return observe_outcome(required.cause, code, bool(required.copies), expected, seen)
+    source = required.source
+    if isinstance(source, Change):
+        code = "deletion-not-sent" if source.kind == "delete" else "change-not-sent"
+        what = f"the {source.kind} of {source.key!r} at step {source.step.index}"
+    else:
+        code = "deletion-not-relayed" if source.update.deleted else "update-not-relayed"
+        what = view.named(source.update)
+    expected, met = f"{what}, for {view.name_other_end(required.link)}", bool(required.copies)
+    return observe_outcome(source.step, code, met, expected, "no copy is sent on that link")
 
 
 @check("CSDB-37", pb.CAPABILITY_OBSERVE, of="writes requests shown")

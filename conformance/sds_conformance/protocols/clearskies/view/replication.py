@@ -39,15 +39,13 @@ from .peer_view import PeerView
 class DueUpdate:
     """A change that must be sent on one link. It was made by the peer's own application, or arrived as an update."""
 
-    __slots__ = ("arrival", "cause", "change", "copies", "is_decided", "link")
+    __slots__ = ("copies", "is_decided", "link", "source")
 
     def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
         """``due`` is the step by which the change must have been sent. None if it was sent, or if the trace ends before
         such a step.
         """
-        self.link, self.cause = link, source.step
-        self.change = source if isinstance(source, Change) else None
-        self.arrival = source if isinstance(source, Arrival) else None
+        self.link, self.source = link, source
         self.copies = copies
         """The updates that were sent on the link for the change, from its step on."""
         self.is_decided = bool(copies) or due is not None
