@@ -150,6 +150,21 @@ LITTLE = ("--environment", "plain", "--scenario", "two-channels")
 FEW = "2000"
 BINARY = ("--framing", "binary")
 
+Requirements = tuple[Callable[[], str], ...]
+
+
+def steps_unit(name: str, cores: str) -> Unit:
+    """The unit of harness_steps.py on a number of cores."""
+    full = ("--cores", cores)
+    return Unit(name, "harness_steps", full, (*full, "--steps", "20", "--rounds", "1"), of_steps, (two_cores, grpc))
+
+
+def schedules_unit(name: str, count: str, *more: str, needs: Requirements = ()) -> Unit:
+    """A unit of schedules.py that plays ``count`` schedules. ``more`` are further options, and the command."""
+    full, quick = (("--schedules", number, *more) for number in (count, "2"))
+    return Unit(name, "schedules", full, quick, of_schedules, needs)
+
+
 UNITS = (
     Unit(
         "model_throughput",
@@ -159,57 +174,14 @@ UNITS = (
         of_throughput,
     ),
     Unit("against_waku_sds", "against_waku_sds", (), ("--sizes", "10"), of_waku, (node,)),
-    Unit(
-        "harness_steps, two cores",
-        "harness_steps",
-        ("--cores", "2"),
-        ("--cores", "2", "--steps", "20", "--rounds", "1"),
-        of_steps,
-        (two_cores, grpc),
-    ),
-    Unit(
-        "harness_steps, one core",
-        "harness_steps",
-        ("--cores", "1"),
-        ("--cores", "1", "--steps", "20", "--rounds", "1"),
-        of_steps,
-        (two_cores, grpc),
-    ),
-    Unit("schedules, json", "schedules", ("--schedules", "200", *SUITED), ("--schedules", "2", *SUITED), of_schedules),
-    Unit(
-        "schedules, binary",
-        "schedules",
-        ("--schedules", "200", *BINARY, *SUITED),
-        ("--schedules", "2", *BINARY, *SUITED),
-        of_schedules,
-    ),
-    Unit(
-        "schedules, waku", "schedules", ("--schedules", "60", *NODE), ("--schedules", "2", *NODE), of_schedules, (node,)
-    ),
-    Unit(
-        "schedules recorded, json",
-        "schedules",
-        ("--record", "--schedules", "500", *SUITED),
-        ("--record", "--schedules", "2", *SUITED),
-        of_schedules,
-        (spark,),
-    ),
-    Unit(
-        "schedules recorded, binary",
-        "schedules",
-        ("--record", "--schedules", "500", *BINARY, *SUITED),
-        ("--record", "--schedules", "2", *BINARY, *SUITED),
-        of_schedules,
-        (spark,),
-    ),
-    Unit(
-        "schedules recorded, waku",
-        "schedules",
-        ("--record", "--schedules", "40", *NODE),
-        ("--record", "--schedules", "2", *NODE),
-        of_schedules,
-        (spark, node),
-    ),
+    steps_unit("harness_steps, two cores", "2"),
+    steps_unit("harness_steps, one core", "1"),
+    schedules_unit("schedules, json", "200", *SUITED),
+    schedules_unit("schedules, binary", "200", *BINARY, *SUITED),
+    schedules_unit("schedules, waku", "60", *NODE, needs=(node,)),
+    schedules_unit("schedules recorded, json", "500", "--record", *SUITED, needs=(spark,)),
+    schedules_unit("schedules recorded, binary", "500", "--record", *BINARY, *SUITED, needs=(spark,)),
+    schedules_unit("schedules recorded, waku", "40", "--record", *NODE, needs=(spark, node)),
     Unit("report_forms, reference", "report_forms", LITTLE[:2], LITTLE, of_forms),
     Unit("report_forms, waku", "report_forms", (*LITTLE[:2], *NODE), (*LITTLE, *NODE), of_forms, (node,)),
     Unit(
