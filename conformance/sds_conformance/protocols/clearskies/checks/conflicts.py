@@ -13,8 +13,6 @@ from ..view.clocks import find_comparisons, find_merges, find_smaller_number
 from ..view.facts import Update, describe_record, equal, has_wide_numbers, quoted, same_content
 from ..view.latest import Latest, find_latest_of_records, find_latest_with_keys
 from ..view.meetings import (
-    INCOMING,
-    PRESENT,
     Fate,
     Meeting,
     accepts_updates,
@@ -46,42 +44,42 @@ def descendants_survive(view: PeerView) -> Judgements:
 def _judge_survivor(view: PeerView, fate: Fate) -> Judgements:
     meeting, outcome = fate.meeting, fate.meeting.arrival.outcome
     incoming, present = meeting.incoming, meeting.present
-    is_taken_or_refused = fate.survivor == INCOMING or accepts_updates(view)
+    is_taken_or_refused = fate.survivor is incoming or accepts_updates(view)
 
-    def judge(code: str, winner: Update, loser: Update, why: str) -> Observation:
-        met = meeting.version(fate.survivor) is winner
+    def judge(code: str, winner: Update, why: str) -> Observation:
         expected = f"{view.named(winner)}: {why} (step {meeting.step.index})"
-        return observe_outcome(fate.shown.step, code, met, expected, view.named(loser))
+        seen = view.named(meeting.other_than(winner))
+        return observe_outcome(fate.shown.step, code, fate.survivor is winner, expected, seen)
 
     descends = "the received version descends from the other one"
     if meeting.differs_only_beyond_doubles and outcome == "newer" and is_taken_or_refused:
-        yield "CSDB-41", judge("wide-numbers-confused", incoming, present, descends)
+        yield "CSDB-41", judge("wide-numbers-confused", incoming, descends)
     if fate.involves_zeros and view.accepted_any is not False and outcome in ("newer", "older"):
-        both = (incoming, present) if outcome == "newer" else (present, incoming)
-        yield "CSDB-43", judge("zero-counts", *both, "a zero means the same as an absent number")
+        winner = incoming if outcome == "newer" else present
+        yield "CSDB-43", judge("zero-counts", winner, "a zero means the same as an absent number")
     # CSDB-41 judges numbers above 2^53, and CSDB-43 zeros.
     decided_by = "" if meeting.differs_only_beyond_doubles or fate.involves_zeros else outcome
     # An update with an equal clock "can be discarded". If its content differs, a peer may also decide as in a conflict.
-    as_in_a_conflict = fate.survivor == INCOMING and not meeting.alike and meeting.later != PRESENT
+    as_in_a_conflict = fate.survivor is incoming and not meeting.alike and meeting.later is not present
     if decided_by == "equal" and not present.deleted and not as_in_a_conflict:
         why = "the received version has the same vector clock"
-        yield "CSDB-48", judge("equal-not-discarded", present, incoming, why)
+        yield "CSDB-48", judge("equal-not-discarded", present, why)
     if decided_by == "older" and not present.deleted:  # CSDB-56 judges deleted records
         why = "this version descends from the received version"
-        yield "CSDB-49", judge("ancestor-not-discarded", present, incoming, why)
-        if meeting.later == INCOMING:
+        yield "CSDB-49", judge("ancestor-not-discarded", present, why)
+        if meeting.later is incoming:
             why += ", although the received version has the later update_time"
-            yield "CSDB-55", judge("later-ancestor-taken", present, incoming, why)
+            yield "CSDB-55", judge("later-ancestor-taken", present, why)
     # CSDB-02 judges later deletions.
-    later_deletion = incoming.deleted and meeting.later == INCOMING
+    later_deletion = incoming.deleted and meeting.later is incoming
     if decided_by == "newer" and is_taken_or_refused and not later_deletion:
-        yield "CSDB-50", judge("descendant-discarded", incoming, present, descends)
-        if meeting.later == PRESENT:
+        yield "CSDB-50", judge("descendant-discarded", incoming, descends)
+        if meeting.later is present:
             why = f"{descends}, although the other one has the later update_time"
-            yield "CSDB-55", judge("earlier-descendant-discarded", incoming, present, why)
+            yield "CSDB-55", judge("earlier-descendant-discarded", incoming, why)
     if outcome == "older" and present.deleted and not incoming.deleted and view.is_traced(present):
         why = "the record was deleted before the other version arrived"
-        yield "CSDB-56", judge("ghost-reappears", present, incoming, why)
+        yield "CSDB-56", judge("ghost-reappears", present, why)
 
 
 @check("CSDB-56", of="shown")
@@ -113,29 +111,30 @@ def deletions_are_remembered(view: PeerView) -> Iterator[Observation]:
 @check("CSDB-39", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_do_not_replace(view: PeerView) -> Iterator[Observation]:
     """A received version that is concurrent with the present one does not just replace it: the two are in conflict."""
-    yield from _judge_concurrent(view, "concurrent-change-taken", INCOMING)
+    yield from _judge_concurrent(view, "concurrent-change-taken", incoming=True)
 
 
 @check("CSDB-51", pb.CAPABILITY_CONFLICT, of="received")
 def concurrent_changes_are_not_discarded(view: PeerView) -> Iterator[Observation]:
     """A received version that is concurrent with the present one is not just discarded: the two are in conflict."""
-    yield from _judge_concurrent(view, "concurrent-change-discarded", PRESENT)
+    yield from _judge_concurrent(view, "concurrent-change-discarded", incoming=False)
 
 
-def _judge_concurrent(view: PeerView, code: str, which: str) -> Iterator[Observation]:
+def _judge_concurrent(view: PeerView, code: str, *, incoming: bool) -> Iterator[Observation]:
     """Judge each meeting of two concurrent versions with different contents: the peer signals a conflict.
 
-    A missing signal is a violation only if ``which`` of the two survives.
+    A missing signal is a violation only if the received version survives or, without ``incoming``, the present one.
     """
     left = {id(fate.meeting): fate.survivor for fate in find_fates(view)}
     for meeting in find_version_meetings(view):
         if meeting.arrival.outcome != "conflict" or meeting.signalled is None or meeting.alike:
             continue
-        surely = which == INCOMING or (accepts_updates(view) and not meeting.incoming.deleted)
+        survivor = meeting.incoming if incoming else meeting.present
+        surely = incoming or (accepts_updates(view) and not meeting.incoming.deleted)
         if meeting.signalled:
             yield observe_met(meeting.step)
-        elif left.get(id(meeting)) == which and surely:
-            seen = f"no conflict is signalled, and {view.named(meeting.version(which))} is present"
+        elif left.get(id(meeting)) is survivor and surely:
+            seen = f"no conflict is signalled, and {view.named(survivor)} is present"
             yield observe_violation(meeting.step, code, _conflict_text(view, meeting), seen)
 
 
@@ -152,7 +151,7 @@ def one_of_two_records_has_the_key(view: PeerView) -> Iterator[Observation]:
     """One of two records with the same key keeps the key, and the order of arrival does not decide which one."""
     for contest in find_contests(view):
         meeting, step = contest.meeting, contest.shown.step
-        if meeting.later == INCOMING and contest.ignored and accepts_updates(view):
+        if meeting.later is meeting.incoming and contest.ignored and accepts_updates(view):
             expected = f"an effect of {view.named(meeting.incoming)}, received at step {meeting.step.index}"
             yield observe_violation(step, "second-record-ignored", expected, "no effect of the received record")
         elif contest.key_is_lost and view.resolves_by_time:
@@ -238,24 +237,25 @@ def the_largest_time_wins(view: PeerView) -> Iterator[Observation]:
         decided = meeting.arrival.outcome == "conflict" and meeting.signalled is not False
         if not meeting.present.in_utc and not view.is_traced(meeting.present):
             continue  # the present version may have been refused (CA-18)
-        if decided and meeting.later and fate.survivor and (fate.survivor == INCOMING or accepts_updates(view)):
-            yield _judge_winner(view, meeting, fate.shown.step, fate.survivor)
+        survivor = fate.survivor
+        if decided and meeting.later and survivor and (survivor is meeting.incoming or accepts_updates(view)):
+            yield _judge_winner(view, meeting, fate.shown.step, meeting.later, survivor)
             if fate.is_mixed:
                 mixed = "the revision of this version with the content of the other version"
                 seen = f"{mixed}: {describe_record(fate.seen)}"
-                expected = f"{view.named(meeting.version(fate.survivor))}, as received"
+                expected = f"{view.named(survivor)}, as received"
                 yield observe_violation(fate.shown.step, "winner-mixed", expected, seen)
     for contest in find_contests(view) if view.resolves_by_time else ():
-        if contest.meeting.later and contest.key_holder and not contest.ignored:
-            yield _judge_winner(view, contest.meeting, contest.shown.step, contest.key_holder)
+        later = contest.meeting.later
+        if later and contest.key_holder and not contest.ignored:
+            yield _judge_winner(view, contest.meeting, contest.shown.step, later, contest.key_holder)
 
 
-def _judge_winner(view: PeerView, meeting: Meeting, step: Step, left: str) -> Observation:
-    winner = meeting.version(meeting.later)
-    loser = meeting.present if winner is meeting.incoming else meeting.incoming
+def _judge_winner(view: PeerView, meeting: Meeting, step: Step, winner: Update, left: Update) -> Observation:
+    loser = meeting.other_than(winner)
     times = " is later than ".join(update.time.text if update.time else "no time" for update in (winner, loser))
     expected, position = f"{view.named(winner)}: {times}", "CA-9" if meeting.is_within_one_second else ""
-    return observe_outcome(step, "earlier-time-wins", left == meeting.later, expected, view.named(loser), position)
+    return observe_outcome(step, "earlier-time-wins", left is winner, expected, view.named(loser), position)
 
 
 @check("CSDB-54", of="received shown")
@@ -296,7 +296,9 @@ def ties_are_decided_equally(view: PeerView) -> Iterator[Observation]:
     """All peers decide a conflict with equal update_times in the same way, whichever version arrived first."""
     for one, other, other_view in find_ties(view) if view.resolves_by_time else ():
         expected = f"one outcome of {_conflict_text(view, one.meeting)}, the same on all peers"
-        here, there = (fate.meeting.version(fate.survivor) for fate in (one, other))
+        here, there = one.survivor, other.survivor
+        assert here is not None
+        assert there is not None
         seen = f"{view.named(here)} at {view.party.name}, {view.named(there)} at {other_view.party.name}"
         yield observe_outcome(one.shown.step, "tie-not-agreed", here.version == there.version, expected, seen, "CA-9")
 
@@ -344,7 +346,7 @@ def results_of_applications_are_sent(view: PeerView) -> Iterator[Observation]:
 def arrivals_lower_no_clock_number(view: PeerView) -> Iterator[Observation]:
     """The clock of a surviving version has no smaller number than before the other version arrived."""
     for fate, step, clock in find_merges(view):
-        if fate.survivor == PRESENT:
+        if fate.survivor is fate.meeting.present:
             lost, seen = find_smaller_number(view, clock, fate.meeting.present.clock)
             expected = f"{lost}, as before step {fate.meeting.step.index}"
             yield observe_outcome(step, "known-numbers-lost", not lost, expected, seen)

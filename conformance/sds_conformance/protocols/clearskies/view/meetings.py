@@ -34,10 +34,6 @@ from .peer_view import PeerView
 # ---- Meetings --------------------------------------------------------------------------------------------------------
 
 
-INCOMING, PRESENT = "incoming", "present"
-"""The names of the two versions of a meeting."""
-
-
 class Meeting:
     """An update that arrived, and the version that was present of its record, or of another record with its key."""
 
@@ -50,19 +46,19 @@ class Meeting:
         self.alike = same_content(self.incoming.content, there.content)
         """Do both versions have the same content for an application?"""
         self.uuids = {self.incoming.uuid, there.uuid}
-        self.later = ""
-        """The version with the larger update_time; "" if the times are equal, or one is missing."""
+        self.later: Update | None = None
+        """The version with the larger update_time; None if the times are equal, or one is missing."""
         self.is_within_one_second = False
         """Are both update_times in the same second (CA-9)?"""
         one, other = self.incoming.time, there.time
         if one is not None and other is not None:
             self.is_within_one_second = one.seconds == other.seconds
             if one != other:
-                self.later = INCOMING if one > other else PRESENT
+                self.later = self.incoming if one > other else self.present
 
-    def version(self, which: str) -> Update:
-        """The version that arrived, or the one that was present."""
-        return self.incoming if which == INCOMING else self.present
+    def other_than(self, update: Update) -> Update:
+        """The other one of the two versions."""
+        return self.present if update is self.incoming else self.incoming
 
     @property
     def differs_only_beyond_doubles(self) -> bool:
@@ -163,14 +159,12 @@ class Fate:
 
     def __init__(self, meeting: Meeting, shown: Shown, seen: RecordVersion) -> None:
         self.meeting, self.shown, self.seen = meeting, shown, seen
-        self.survivor = ""
-        """The version that the state shows: `INCOMING` or `PRESENT`; "" if neither, or if both have equal content."""
-        both = {name: meeting.version(name) for name in (INCOMING, PRESENT)}
-        found = [name for name, update in both.items() if update.version == seen.version]
+        both = (meeting.incoming, meeting.present)
+        found = [update for update in both if update.version == seen.version]
         if not found and not meeting.alike:
-            found = [name for name, update in both.items() if same_content(seen.content, update.content)]
-        if found:
-            self.survivor = found[0]
+            found = [update for update in both if same_content(seen.content, update.content)]
+        self.survivor = found[0] if found else None
+        """The version that the state shows; None if neither, or if both have equal content."""
 
     @property
     def involves_zeros(self) -> bool:
@@ -180,10 +174,10 @@ class Fate:
     @property
     def is_mixed(self) -> bool:
         """Does the surviving version have the revision of one of the two versions, and content of the other?"""
-        update, seen = self.meeting.version(self.survivor), self.seen
-        other = self.meeting.present if update is self.meeting.incoming else self.meeting.incoming
-        if seen.version != update.version or same_content(seen.content, update.content):
+        update, seen = self.survivor, self.seen
+        if update is None or seen.version != update.version or same_content(seen.content, update.content):
             return False
+        other = self.meeting.other_than(update)
         if seen.deleted != update.deleted:
             return seen.deleted == other.deleted
         key = seen.key != update.key and seen.key == other.key
@@ -301,13 +295,13 @@ class Contest:
         trace = relayed or meeting.signalled or meeting.incoming.uuid in shown.records
         self.ignored = not trace and any(seen.uuid == meeting.present.uuid for seen in self.with_key)
         """Is the state the same as if the update had not arrived?"""
-        self.key_holder = ""
-        """The record that has the key in the state: `INCOMING` or `PRESENT`; "" if the state does not show it."""
+        self.key_holder: Update | None = None
+        """The version that has the key in the state; None if the state does not show it."""
         if len(self.with_key) == 1 and (both or not shown.on_the_wire):
             (seen,) = self.with_key
-            both_named = ((name, meeting.version(name)) for name in (INCOMING, PRESENT))
-            alike = (name for name, u in both_named if seen.uuid == u.uuid and same_content(seen.content, u.content))
-            self.key_holder = next(alike, "")
+            two = (meeting.incoming, meeting.present)
+            alike = (u for u in two if seen.uuid == u.uuid and same_content(seen.content, u.content))
+            self.key_holder = next(alike, None)
 
 
 @cache_per_view
@@ -499,6 +493,6 @@ def find_resolved_conflicts(view: PeerView) -> Iterator[tuple[Meeting, Shown, st
             lost = next((u for u in (one, other) if not any(equal(u.value, value) for value in values)), None)
             yield meeting, shown, "" if lost is None else f"no record has the value of revision {lost.rev}"
         elif isinstance(one.value, dict) and isinstance(other.value, dict):
-            whole = {**one.value, **other.value} if meeting.later == PRESENT else {**other.value, **one.value}
+            whole = {**one.value, **other.value} if meeting.later is other else {**other.value, **one.value}
             there = any(equal(value, whole) for value in values)
             yield meeting, shown, "" if there else "no record has the members of both objects"

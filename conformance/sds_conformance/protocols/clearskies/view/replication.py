@@ -30,7 +30,7 @@ from .facts import (
     same_content,
 )
 from .knowledge import SAFE_INTEGER, Arrival
-from .meetings import INCOMING, find_contests, find_fates, uuids_with_key
+from .meetings import Contest, Fate, find_contests, find_fates, uuids_with_key
 from .peer_view import PeerView
 
 # ---- Changes that must be sent, and answers --------------------------------------------------------------------------
@@ -134,11 +134,14 @@ def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
     """Yield one `DueUpdate` for each version that won or resolved a conflict and each link with a request. The time
     counts from the step in which the peer first shows the version.
     """
-    fates = (fate for fate in find_fates(view) if fate.meeting.arrival.outcome == "conflict")
-    won = [(fate.meeting.arrival, fate.shown) for fate in fates if fate.survivor == INCOMING and not fate.meeting.alike]
-    contests = (contest for contest in find_contests(view) if contest.key_holder == INCOMING)
-    won += [(contest.meeting.arrival, contest.shown) for contest in contests]
-    for arrival, shown in won:
+    won: list[Fate | Contest] = []
+    for fate in find_fates(view):
+        meeting = fate.meeting
+        if meeting.arrival.outcome == "conflict" and fate.survivor is meeting.incoming and not meeting.alike:
+            won.append(fate)
+    won += [contest for contest in find_contests(view) if contest.key_holder is contest.meeting.incoming]
+    for each in won:
+        arrival, shown = each.meeting.arrival, each.shown
         source = view.link_of(arrival.update).peer_id
         for link in _find_subscribed_links(view, arrival.step):
             if link.peer_id != source and not _was_sent_by_other_end(view, link, arrival.step, arrival.update.version):
