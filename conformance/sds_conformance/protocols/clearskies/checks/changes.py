@@ -397,11 +397,10 @@ def _uuid_of(view: PeerView, key: str, index: int) -> str | None:
 def revisions_grow_over_all_records(view: PeerView) -> Iterator[Observation]:
     """The revision grows from one local change to the next, over all records."""
     for both in view.successive_changes:
-        before, after, place = both.one.rev, both.other.rev, both.one.step.index
-        same_store = view.known.same_era(place, both.other.step.index)
-        if same_store and before is not None and after is not None:
-            expected = f"more than {before}, the revision of the previous change (step {place})"
-            yield observe_outcome(both.other.step, "revision-not-higher", after > before, expected, f"{after}")
+        place, met = both.one.step.index, both.after > both.before
+        if view.known.same_era(place, both.other.step.index):
+            expected = f"more than {both.before}, the revision of the previous change (step {place})"
+            yield observe_outcome(both.other.step, "revision-not-higher", met, expected, f"{both.after}")
 
 
 @check("CSDB-10", of="changes received")
@@ -515,12 +514,11 @@ def revisions_count_on(view: PeerView) -> Iterator[Observation]:
     for both in view.successive_changes:
         if not _is_interrupted(view, both):
             yield from _judge_growth(view, both, "revision-skipped")
-        before, after = both.one.rev, both.other.rev
-        again = before is not None and after is not None and after <= before and both.one.uuid != both.other.uuid
+        again = both.after <= both.before and both.one.uuid != both.other.uuid
         opened = view.opened_before(both.other.step.index) > both.one.step.index
         if again and opened and view.known.same_era(both.one.step.index, both.other.step.index):
-            expected = f"a revision above {before}, which was sent at step {both.one.step.index}"
-            yield observe_violation(both.other.step, "revision-reused", expected, f"{after}, of another record")
+            expected = f"a revision above {both.before}, which was sent at step {both.one.step.index}"
+            yield observe_violation(both.other.step, "revision-reused", expected, f"{both.after}, of another record")
 
 
 @check("CSDB-26", pb.CAPABILITY_OBSERVE, of="own received shown")
@@ -531,7 +529,7 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
     only revisions that are on no record are judged.
     """
     for both in view.successive_changes:
-        before, after = both.one.rev, both.other.rev
+        before, after = both.before, both.after
         between = range(both.one.step.index + 1, both.other.step.index)
         met = [arrival for arrival in view.arrivals if arrival.step.index in between]
         done = {step.command for step in view.steps if step.index in between}
@@ -539,7 +537,7 @@ def what_changes_nothing_does_not_count(view: PeerView) -> Iterator[Observation]
             s for s in view.shown_states if not s.on_the_wire and met and met[0].step.index < s.asked.index in between
         ]
         alone = both.other.step.command == "put" and done <= {"receive", "tick", "observe"}
-        if before is None or after is None or len(met) != 1 or not (alone and shown):
+        if len(met) != 1 or not (alone and shown):
             continue
         if met[0].outcome != "conflict" and all(met[0] is not meeting.arrival for meeting in find_key_meetings(view)):
             continue
@@ -586,7 +584,7 @@ def changes_of_others_do_not_count(view: PeerView) -> Iterator[Observation]:
             )
     for both in view.successive_changes:
         between = range(both.one.step.index, both.other.step.index)
-        if _is_interrupted(view, both) and not _received_own_change(view, between, both.one.rev or 0):
+        if _is_interrupted(view, both) and not _received_own_change(view, between, both.before):
             yield from _judge_growth(view, both, "others-counted")
 
 
@@ -629,9 +627,8 @@ def _is_interrupted(view: PeerView, both: Successive) -> bool:
 
 def _judge_growth(view: PeerView, both: Successive, code: str) -> Iterator[Observation]:
     """Judge that the revision grew by no more than the changes in between explain. A rename may use two revisions."""
-    before, after, most = both.one.rev, both.other.rev, both.most
-    # CSDB-10 judges revisions that do not grow.
-    if before is not None and after is not None and most is not None and after > before:
+    before, after, most = both.before, both.after, both.most
+    if most is not None and after > before:  # CSDB-10 judges revisions that do not grow
         if any(before <= (update.rev or 0) <= after + 1 for update in view.unexplained):
             return  # the number of revisions that an unexplained update used is unknown
         if after > before + 1:

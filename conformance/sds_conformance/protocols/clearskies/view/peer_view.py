@@ -63,8 +63,11 @@ class Successive:
 
     one: Update
     other: Update
+    before: int
+    after: int
+    """The revisions of ``one`` and ``other``."""
     most: int | None
-    """The maximum by which the revision number of ``other`` exceeds that of ``one``. The real difference is smaller if
+    """The maximum by which ``after`` exceeds ``before``. The real difference is smaller if
     a change was never sent, because it may have used no revision number. None if the peer may have made further changes
     itself.
     """
@@ -189,18 +192,16 @@ class PeerView:
     @cached_property
     def successive_changes(self) -> list[Successive]:
         """Pairs of consecutive changes that were sent, except if the second update may be of an earlier change."""
-        shown = [(place, change) for place, change in enumerate(self.changes) if change.shown is not None]
+        shown = [(place, change, change.shown) for place, change in enumerate(self.changes) if change.shown is not None]
         return [
-            Successive(one.shown, other.shown, self._max_changes_between(one, before, place))
-            for (before, one), (place, other) in pairwise(shown)
-            if one.shown is not None and other.shown is not None and one.step.index < other.since
-            if self._is_surely_of(one) and self._is_surely_of(other)
+            Successive(first, second, first.rev or 0, second.rev or 0, self._max_changes_between(one, before, place))
+            for (before, one, first), (place, other, second) in pairwise(shown)
+            if one.step.index < other.since and self._is_surely_of(one, first) and self._is_surely_of(other, second)
         ]
 
-    def _is_surely_of(self, change: Change) -> bool:
+    def _is_surely_of(self, change: Change, update: Update) -> bool:
         """Was the first update of a change certainly sent for it, not for a conflict whose result has equal content?"""
-        update = change.shown
-        return update is not None and (update.step is change.step or not self.in_conflict(update.step))
+        return update.step is change.step or not self.in_conflict(update.step)
 
     def _max_changes_between(self, one: Change, before: int, place: int) -> int | None:
         """The maximum number of changes from the change at index ``before`` to the change at index ``place``.
