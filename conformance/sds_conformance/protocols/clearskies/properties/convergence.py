@@ -11,7 +11,7 @@ from sds_harness.clearskies.group_trace import Act
 from ....judging.formats import identifier
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_violation
-from ..view.facts import RecordVersion, Shown
+from ..view.facts import RecordVersion, Shown, grouped
 from .club_view import ClubView, PeerHistory
 from .outcomes import Expected, find_outcomes, is_same_value
 from .registry import global_property
@@ -88,19 +88,24 @@ def _latest(there: list[RecordVersion]) -> list[RecordVersion]:
     return [max(timed, key=lambda pair: pair[0])[1]] if timed and len(timed) == len(there) else there
 
 
-def _first_of_each(differences: Sequence[Difference]) -> Iterator[Difference]:
-    reported: set[str] = set()
-    for difference in differences:
-        if difference.side.name not in reported:
-            reported.add(difference.side.name)
-            yield difference
-
-
-def _expected_and_seen(difference: Difference) -> tuple[str, str]:
-    one, side, key = difference.expected, difference.side, identifier(difference.expected.key)
-    expected = f"{side.view.named(one.update)}, as the value of {key}" if one.update else f"nothing under {key}"
-    seen = ", ".join(repr(value)[:60] for value in difference.shown_values[:3]) or "nothing there"
-    return expected, f"{side.name} shows {seen}"
+def _judge_endings(view: ClubView, *, informed: bool) -> Iterator[Sighting]:
+    """Judge that no peer has a wrong record at the end: with ``informed``, although it had received all updates that
+    determine the outcome, else because it had not. The first wrong record of each peer is reported.
+    """
+    for ending in find_endings(view):
+        wrong = [difference for difference in ending.differences if difference.was_informed is informed]
+        for first, *_ in grouped(wrong, lambda difference: difference.side.name).values():
+            side, update, key = first.side, first.expected.update, identifier(first.expected.key)
+            expected = f"{side.view.named(update)}, as the value of {key}" if update else f"nothing under {key}"
+            seen = ", ".join(repr(value)[:60] for value in first.shown_values[:3]) or "nothing there"
+            seen, position = f"{side.name} shows {seen}", ""
+            if informed:
+                seen = f"{seen}, although it received the change"
+            else:
+                expected, position = f"{expected}, as at other peers of its group", "CA-5" if view.has_cycles else ""
+            yield observe_violation(first.act, "", first.code, expected, seen, position)
+        if ending.last is not None and ending.expected and not wrong:
+            yield observe_met(ending.last)
 
 
 @global_property(
@@ -121,16 +126,7 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
 
     The loss of a change that arrives by several paths at the same time is a known weakness of the specification (CA-5).
     """
-    for ending in find_endings(view):
-        missed = [d for d in ending.differences if not d.was_informed]
-        for difference in _first_of_each(missed):
-            expected, seen = _expected_and_seen(difference)
-            expected += ", as at other peers of its group"
-            yield observe_violation(
-                difference.act, "", difference.code, expected, seen, "CA-5" if view.has_cycles else ""
-            )
-        if ending.last is not None and ending.expected and not missed:
-            yield observe_met(ending.last)
+    yield from _judge_endings(view, informed=False)
 
 
 @global_property(
@@ -148,12 +144,4 @@ def connected_peers_have_equal_records(view: ClubView) -> Iterator[Sighting]:
 )
 def same_changes_give_same_values(view: ClubView) -> Iterator[Sighting]:
     """A key has the value of the newest change that a peer received; of concurrent changes, the latest counts."""
-    for ending in find_endings(view):
-        wrong = [d for d in ending.differences if d.was_informed]
-        for difference in _first_of_each(wrong):
-            expected, seen = _expected_and_seen(difference)
-            yield observe_violation(
-                difference.act, "", difference.code, expected, f"{seen}, although it received the change"
-            )
-        if ending.last is not None and ending.expected and not wrong:
-            yield observe_met(ending.last)
+    yield from _judge_endings(view, informed=True)
