@@ -47,10 +47,9 @@ def comparable_content(update: Update) -> tuple[object, ...]:
 class PeerHistory:
     """The versions that one peer under test wrote, received and lost in a group trace."""
 
-    def __init__(self, view: PeerView, acts: list[Act]) -> None:
+    def __init__(self, view: PeerView) -> None:
         self.view = view
         self.name = view.party.name
-        self.acts = acts
         self.known_versions: dict[VersionId, tuple[int, Update]] = {}
         """The versions that the peer wrote, or received and had to accept, since it last lost its store.
 
@@ -90,17 +89,12 @@ class ClubView:
     def __init__(self, group_trace: GroupTrace) -> None:
         self.group_trace = group_trace
         views = {view.party.name: view for trace in group_trace.traces for view in peer_views(trace)}
-        of: dict[str, list[Act]] = {}
-        for act in group_trace.acts:
-            of.setdefault(act.who, []).append(act)
-        self.histories = {
-            name: PeerHistory(views[name], of.get(name, [])) for name in group_trace.schedule.names if name in views
-        }
+        self.histories = {name: PeerHistory(views[name]) for name in group_trace.schedule.names if name in views}
         self.members = {side.peer_id: side for side in self.histories.values()}
         self.versions: dict[VersionId, VersionFacts] = {}
         self.sent: list[tuple[Act, PeerHistory, Update]] = []
         """All updates of peers under test, in order."""
-        self.never_received: list[tuple[Act, PeerHistory, Update]] = []
+        self.never_received: list[Update] = []
         """The relayed updates that the relaying peer had received from no read-write peer."""
         self.has_replays = False
         """Has a scripted peer repeated updates of peers under test in another order?"""
@@ -171,7 +165,7 @@ class ClubView:
         self._add_version(update)
         if update.by != side.peer_id:
             if comparable_content(update) not in self._received_contents[side.name].get(update.version, ()):
-                self.never_received.append((act, side, update))
+                self.never_received.append(update)
             return
         new = update.version not in side.known_versions
         side.record_version(act, update)

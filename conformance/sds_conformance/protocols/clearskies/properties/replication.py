@@ -23,7 +23,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
     A peer that received a message that can be read in different ways is not judged. A record that lost a conflict may
     be sent as deleted (CA-8).
     """
-    unexplained = {id(update) for _, _, update in view.never_received}
+    never_received = set(map(id, view.never_received))
     expected = "only updates that the peer wrote, or received unchanged from a peer with write access"
     held: dict[str, Sighting] = {}
     """By peer: the last place where the property holds."""
@@ -34,7 +34,7 @@ def peers_send_only_authorized_updates(view: ClubView) -> Iterator[Sighting]:
             continue
         if update.deleted and update.uuid in side.view.contested(act.step):
             continue
-        if id(update) not in unexplained:
+        if id(update) not in never_received:
             held[side.name] = observe_met(act)
         elif side.name not in wrong:
             wrong.add(side.name)
