@@ -2,7 +2,7 @@
 
 Messages may differ in their times, order and pieces. One side may send an update later than the other side, if the
 updates of each writer keep their order (CA-14), and if the participant sends the update by its next quiet step (see
-`facts.find_quiet_steps`).
+`PeerView.quiet`).
 
 "Applications need to decide what the most appropriate way to resolve the conflict is" permits differences only on
 records in conflict. All other records must be equal in both traces.

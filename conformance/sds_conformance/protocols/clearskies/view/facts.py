@@ -1,4 +1,4 @@
-"""The facts of one peer under test in a trace: updates, requests, changes, links, shown states, quiet steps.
+"""The facts of one peer under test in a trace: updates, requests, changes, links and shown states.
 
 Each fault is reported once. A field that does not parse is None, and a message of another type with the fields of an
 update is read as an update, so only the checks of that field or type report it.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -25,7 +24,6 @@ from clearskies_reference import (
 from clearskies_reference.vector_clock import MAX_INTEGER, is_id
 from sds_harness.clearskies import bodies
 from sds_harness.clearskies.frames import GET_UPDATES, UPDATE
-from sds_harness.clearskies.stage import ROUND_MS
 from sds_harness.clearskies.streams import Message, Stream
 from sds_harness.clearskies.trace import Connection, Step, Trace
 
@@ -459,46 +457,6 @@ def _exceeds_limit(message: Message, trace: Trace) -> bool:
     return limit is not None and len(message.body.raw) > limit
 
 
-# ---- Quiet steps -----------------------------------------------------------------------------------------------------
-
-
-def find_quiet_steps(trace: Trace, steps: Iterable[Step], messages: Iterable[Update | Request]) -> list[int]:
-    """The indices of the quiet steps of a peer, given its ``steps`` and sent ``messages``.
-
-    Messages that are due are expected by the next quiet step: some peers send at once, others when they are ticked. A
-    peer is quiet after two ticks in a row, each later than all times before, and the second at least ROUND_MS after the
-    first, if it sends nothing about databases and nothing arrives in between. If a clock steps back, a peer may wait
-    until the clock reaches the earlier time again. Repeated requests and answers do not count, at either end.
-    """
-    sending = {each.step.index for each in messages if not each.message.repeated}
-    out: list[int] = []
-    latest_ms = -1
-    silent_ms: int | None = None
-    """The virtual time in ms of the first of consecutive ticks without a message; None after a message."""
-    for step in steps:
-        came = trace.into(step) if step.command == "receive" else []
-        asked_again = bool(came) and all(message.repeated for message in came)
-        if step.command == "observe" or (asked_again and step.index not in sending):
-            continue
-        if step.command != "tick" or step.effects is None or step.index in sending:
-            silent_ms = None
-        elif step.now_ms > latest_ms:
-            silent_ms = step.now_ms if silent_ms is None else silent_ms
-            if step.now_ms >= silent_ms + ROUND_MS:
-                out.append(step.index)
-        latest_ms = max(latest_ms, step.now_ms)
-    return out
-
-
-def find_first_quiet_step(quiet: list[int], step: Step, until: int) -> int | None:
-    """The index of the first quiet step after ``step``, or None if there is none up to ``until``.
-
-    By that step, the peer must have sent everything that ``step`` made due.
-    """
-    place = bisect_right(quiet, step.index)
-    return quiet[place] if place < len(quiet) and quiet[place] <= until else None
-
-
 # ---- Shown records ---------------------------------------------------------------------------------------------------
 
 
@@ -533,41 +491,6 @@ class Shown:
             if not seen.deleted and seen.key is not None:
                 out.setdefault(seen.key, []).append(seen.value)
         return out
-
-
-def find_full_answers(links: list[LinkView], quiet: list[int], steps: list[Step]) -> list[Shown]:
-    """The answers to requests for everything, up to the next quiet step."""
-    out = []
-    for link in links:
-        first = link.requests[0] if link.requests else None
-        if first is None or not first.asks_for_all:
-            continue
-        end = find_first_quiet_step(quiet, first.step, link.readable_until)
-        if end is None:
-            continue
-        records: dict[str, Update] = {}
-        for update in link.sent:
-            if update.uuid is not None and first.step.index <= update.step.index <= end:
-                before = records.get(update.uuid)
-                # A peer that answers with all versions by revision may send an old version last, which receivers
-                # discard.
-                if before is None or not is_superseded_by(update, before):
-                    records[update.uuid] = update
-        out.append(Shown(steps[end - 1], first.step, first.step, records, link))
-    return out
-
-
-def find_observed_states(steps: list[Step], quiet: list[int]) -> list[Shown]:
-    """Return the states of all records that the peer showed in replies to Observe."""
-    out, as_of, when_quiet = [], steps[0] if steps else None, set(quiet)
-    for step in steps:
-        if step.index in when_quiet:
-            as_of = step
-        elif as_of is not None and step.state is not None and not step.request.observe.uuids:
-            out.append(
-                Shown(step, step, as_of, {str(seen.uuid): seen for seen in map(parse_record, step.state.records)}, None)
-            )
-    return out
 
 
 def parse_record(record: pb.Record) -> RecordVersion:

@@ -12,6 +12,7 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import AccessLevel
 from sds_harness import trace as trace_of_any
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
+from sds_harness.clearskies.stage import ROUND_MS
 from sds_harness.clearskies.trace import Party, Step, Trace, store_name
 
 from ....judging.formats import identifier
@@ -23,12 +24,10 @@ from .facts import (
     Update,
     VersionId,
     changes_of,
-    find_first_quiet_step,
-    find_full_answers,
-    find_observed_states,
-    find_quiet_steps,
     grouped,
+    is_superseded_by,
     name_peer,
+    parse_record,
     renames_in_place,
     same_content,
 )
@@ -261,21 +260,46 @@ class PeerView:
 
     @cached_property
     def quiet(self) -> list[int]:
-        """The indices of the quiet steps of the peer, see `find_quiet_steps`."""
-        return find_quiet_steps(self.trace, self.steps, [*self.sent, *self.asked])
+        """The indices of the quiet steps of the peer.
+
+        Messages that are due are expected by the next quiet step: some peers send at once, others when they are ticked.
+        A peer is quiet after two ticks in a row, each later than all times before, and the second at least ROUND_MS
+        after the first, if it sends nothing about databases and nothing arrives in between. If a clock steps back, a
+        peer may wait until the clock reaches the earlier time again. Repeated requests and answers do not count, at
+        either end.
+        """
+        sending = {each.step.index for each in (*self.sent, *self.asked) if not each.message.repeated}
+        out: list[int] = []
+        latest_ms = -1
+        silent_ms: int | None = None
+        """The virtual time in ms of the first of consecutive ticks without a message; None after a message."""
+        for step in self.steps:
+            came = self.trace.into(step) if step.command == "receive" else []
+            asked_again = bool(came) and all(message.repeated for message in came)
+            if step.command == "observe" or (asked_again and step.index not in sending):
+                continue
+            if step.command != "tick" or step.effects is None or step.index in sending:
+                silent_ms = None
+            elif step.now_ms > latest_ms:
+                silent_ms = step.now_ms if silent_ms is None else silent_ms
+                if step.now_ms >= silent_ms + ROUND_MS:
+                    out.append(step.index)
+            latest_ms = max(latest_ms, step.now_ms)
+        return out
 
     def quiet_before(self, step: Step) -> int:
-        """The index of the last quiet step (see `find_quiet_steps`) of the peer before ``step``; 0 if there is none."""
+        """The index of the last quiet step of the peer before ``step``; 0 if there is none."""
         place = bisect_right(self.quiet, step.index - 1)
         return self.quiet[place - 1] if place else 0
 
     def due(self, step: Step, link: LinkView) -> Step | None:
-        """The step by which the peer must have sent everything that ``step`` makes due on a link.
+        """The step by which the peer must have sent everything that ``step`` makes due on a link: the next quiet step.
 
         None if the link or the trace ends before such a step.
         """
-        index = find_first_quiet_step(self.quiet, step, link.readable_until)
-        return self.trace.steps[index - 1] if index is not None else None
+        place = bisect_right(self.quiet, step.index)
+        index = self.quiet[place] if place < len(self.quiet) else None
+        return self.trace.steps[index - 1] if index is not None and index <= link.readable_until else None
 
     # ---- Arrivals and their outcomes -----------------------------------------------------------------------------
 
@@ -425,11 +449,34 @@ class PeerView:
         """The states that the peer showed of all records, in order: on the wire and, if declared, when observed."""
         under_test = {party.participant_id for party in self.trace.parties.values()}
         scripted = [link for link in self.links if link.peer_id not in under_test]
-        found = [
-            *find_full_answers(scripted, self.quiet, self.trace.steps),
-            *find_observed_states(self.steps, self.quiet),
-        ]
-        return sorted(found, key=lambda shown: shown.step.index)
+        answers = [shown for link in scripted if (shown := self._find_full_answer(link)) is not None]
+        return sorted([*answers, *self._find_observed_states()], key=lambda shown: shown.step.index)
+
+    def _find_full_answer(self, link: LinkView) -> Shown | None:
+        """The answer to the first request on a link, up to the next quiet step, if it is a request for everything."""
+        first = link.requests[0] if link.requests else None
+        end = self.due(first.step, link) if first is not None and first.asks_for_all else None
+        if first is None or end is None:
+            return None
+        records: dict[str, Update] = {}
+        for update in link.sent:
+            if update.uuid is not None and first.step.index <= update.step.index <= end.index:
+                before = records.get(update.uuid)
+                # A peer that answers with all versions by revision may send an old version last, which receivers
+                # discard.
+                if before is None or not is_superseded_by(update, before):
+                    records[update.uuid] = update
+        return Shown(end, first.step, first.step, records, link)
+
+    def _find_observed_states(self) -> Iterator[Shown]:
+        """Yield the states of all records that the peer showed in replies to Observe."""
+        as_of, when_quiet = self.steps[0] if self.steps else None, set(self.quiet)
+        for step in self.steps:
+            if step.index in when_quiet:
+                as_of = step
+            elif as_of is not None and step.state is not None and not step.request.observe.uuids:
+                records = {str(seen.uuid): seen for seen in map(parse_record, step.state.records)}
+                yield Shown(step, step, as_of, records, None)
 
     @property
     def _counts_hops(self) -> bool:

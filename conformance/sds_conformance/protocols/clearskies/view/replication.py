@@ -1,7 +1,7 @@
 """Updates that a peer must send to others, its requests, and its copies of other peers' versions.
 
 Changes must be sent to all peers that sent a request, and each request must be answered, by the peer's next quiet step
-(see `facts.find_quiet_steps`). A version that has been overwritten by then need not be sent.
+(see `PeerView.quiet`). A version that has been overwritten by then need not be sent.
 """
 
 from __future__ import annotations
