@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from sds_harness.faults import TesteeError
@@ -25,103 +23,13 @@ from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
-from .options import DrivenImplementation, progress_bar
+from .options import DrivenImplementation
 from .output_filter import shown_json
 
 
 def print_json(data: object, encode: Callable[[Any], object] | None = None) -> None:
     """Print the result as JSON on stdout. ``encode`` converts values that JSON cannot represent."""
     click.echo(shown_json(data, getattr(sys.stdout, "encoding", None) or "utf-8", default=encode))
-
-
-class StepsBar:
-    """Progress bar that shows the name of the current step, cut to ``chars`` characters, or whole if ``chars`` is 0."""
-
-    def __init__(self, bar: Progress, chars: int) -> None:
-        self._bar, self._chars = bar, chars
-        self._task = bar.add_task("starting", total=None)
-        self._failed = ""
-
-    def __call__(self, what: str, number: int, total: int) -> None:
-        """Show the current activity, its number and the total."""
-        text = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
-        self._bar.update(self._task, description=text, completed=number, total=total)
-
-    def set_failing(self, number: int) -> None:
-        """Set the number of failing requirements. It is shown from the next step on."""
-        self._failed = f" {number} failed" if number else ""
-
-
-@contextmanager
-def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
-    """Show a progress bar of at most ``width`` columns. The yielded `StepsBar` cuts the names of steps to ``chars``
-    characters, unless ``chars`` is 0.
-    """
-    with progress_bar(err, width) as bar:
-        yield StepsBar(bar, chars)
-
-
-@contextmanager
-def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar over ``total`` items; ``what`` is their noun, such as "schedules". Call the yielded function
-    with the number of finished items and the number of findings.
-    """
-    with progress_bar(err, width) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done, found: bar.update(
-            task, completed=done, description=f"{what}, {found} found" if found else what
-        )
-
-
-@contextmanager
-def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
-    """Show a progress bar with the finding (``what``) that is shrunk now, after ``done`` of ``total`` findings."""
-    with progress_bar(err, width) as bar:
-        bar.add_task(f"shrinking {what}", total=total, completed=done)
-        yield
-
-
-class Plays:
-    """Prints the number of schedules and the expected duration, which is estimated from the first two seconds."""
-
-    def __init__(self, out: Console) -> None:
-        self._out = out
-        self._title = ""
-        self._since: tuple[int, float] | None = None
-        """The number of items and the time when the first items were finished. The estimate does not use the time
-        before, because processes were still starting.
-        """
-
-    def begin(self, title: str) -> None:
-        """Begin to measure. ``title`` is the text to print, such as the number and the kind of the schedules."""
-        self._title = title
-
-    def __call__(self, done: int, total: int) -> None:
-        """Report how many schedules are finished."""
-        if not (self._title and done):
-            return
-        now = time.monotonic()
-        before, then = self._since = self._since or (done, now)
-        if done > before and now - then >= FORECAST_AFTER_S:
-            self._print(f"{self._title}, for about {span(total * (now - then) / (done - before))}")
-
-    def end(self) -> None:
-        """Finish. Print the number of schedules if it was not printed yet."""
-        if self._title:
-            self._print(self._title)
-
-    def _print(self, text: str) -> None:
-        print_labelled(self._out, "Plays", Text(text))
-        self._out.print()
-        self._title = ""
-
-
-FORECAST_AFTER_S = 2.0
-
-
-def span(seconds: float) -> str:
-    """Format a duration: "90 s", "12 min"."""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from ..judging.verdict import Verdict
 from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import plain_table, print_labelled, show_errors, show_implementation
 from ..protocols import repertoires
-from .campaign_output import driven_or_ended, print_json, span
+from .campaign_output import driven_or_ended, print_json
 from .corpus.shared import corpus_errors
 from .files import require_folders
 from .fuzz import next_of_found, print_findings
@@ -49,9 +49,9 @@ from .options import (
     console,
     exit_code,
     judging,
-    progress_bar,
 )
 from .paths import KEPT_FILE
+from .progress import progress_bar, span
 from .resource_options import Duration
 from .transcript_option import add_transcript_option
 
@@ -197,8 +197,7 @@ def exhaust_command(
         show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
         out.print()
     coverage = _load_coverage(order, cast_under_test, declared, resume_file)
-    with progress_bar(err) as bar:
-        task = bar.add_task("counting", total=None)
+    with progress_bar(err, "counting") as bar:
 
         def print_forecast(coverage: Coverage) -> None:
             err.print(_forecast(coverage))
@@ -207,7 +206,7 @@ def exhaust_command(
             open_bound = next((bound for bound in coverage.bounds if not bound.is_complete), coverage.bounds[-1])
             found = f", {len(coverage.tally.found)} found" if coverage.tally.found else ""
             text = f"{format_count(open_bound.events, 'event')}{found}"
-            bar.update(task, description=text, completed=open_bound.settled_count, total=open_bound.schedules)
+            bar(text, open_bound.settled_count, open_bound.schedules)
 
         with _spark_source(err, master) as source:
             exhaust(order, cast_under_test, coverage, events, print_forecast, progress, source)

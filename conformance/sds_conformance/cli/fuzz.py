@@ -48,7 +48,7 @@ from ..reports.scenario_files import cause_lines as expectation_lines
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
-from .campaign_output import Plays, driven_or_ended, found_bar, print_json, print_unwritable_folder, shrinking_bar
+from .campaign_output import driven_or_ended, print_json, print_unwritable_folder
 from .options import (
     CURRENT,
     JOBS,
@@ -61,6 +61,7 @@ from .options import (
     judging,
     which_schedules,
 )
+from .progress import Plays, progress_bar
 from .resource_options import Duration
 from .scenario_files import with_scenario_files
 from .schedule_revision import grammar_of
@@ -174,11 +175,12 @@ def fuzz_command(
             show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
             plays.begin(what)
 
-    with driven_or_ended(err, driven), found_bar(err, "schedules", order.schedules) as bar:
+    with driven_or_ended(err, driven), progress_bar(err, "schedules", order.schedules) as bar:
 
         def progress(tally: CampaignTally) -> None:
             plays(tally.schedules, order.schedules)
-            bar(tally.schedules, len(tally.found))
+            found = f", {len(tally.found)} found" if tally.found else ""
+            bar(f"schedules{found}", tally.schedules, order.schedules)
 
         tally = explore(order, progress, show_head)
         plays.end()
@@ -303,7 +305,8 @@ def print_findings(
                 example: Counterexample | FindingReplays | None = None
                 try:
                     if not tally.interrupted:
-                        with shrinking_bar(err, what, number, total):
+                        with progress_bar(err) as bar:
+                            bar(f"shrinking {what}", number, total)
                             if not number:
                                 cast_under_test.restart()
                             example = shrink_finding(order, cast_under_test, tally.found_at[what], finding)

@@ -36,7 +36,7 @@ from ..presentation.story import plain_table
 from ..protocols import Protocol, protocols
 from .campaign_output import print_json
 from .model_campaigns import match_globs, processes
-from .options import progress_bar
+from .progress import progress_bar, with_progress
 
 MEMORY_BYTES = 4 << 30
 """Memory limit of a worker in bytes, because a faulty model may allocate without end. `run` sets the same limit for an
@@ -104,12 +104,10 @@ def generated_faults(
 
 def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, jobs: int) -> StatementCoverage:
     """Play all configurations of the model, and return which statements of its source each run executes."""
-    reaches: dict[Configuration, Sequence[RunCoverage]] = {}
-    with processes(jobs, _begin) as pool, progress_bar(err) as bar:
-        task = bar.add_task("configurations", total=len(source.configurations))
-        for configuration, found in zip(source.configurations, pool.map(_reach, source.configurations), strict=True):
-            reaches[configuration] = found
-            bar.advance(task)
+    configurations = source.configurations
+    with processes(jobs, _begin) as pool:
+        found = with_progress(err, "configurations", pool.map(_reach, configurations), len(configurations))
+        reaches = dict(zip(configurations, found, strict=True))
     known = number_statements(source)
     return StatementCoverage(known, reaches, find_functions(source, known))
 
@@ -119,12 +117,12 @@ def _examine_places(
 ) -> Iterator[AlterationResult]:
     """Test the faults at the ``chosen`` places. Yield each result as soon as it is known."""
     alive = 0
-    with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
-        task = bar.add_task("faults", total=len(chosen))
-        for done in as_completed([pool.submit(_examine, place, place.name in excused) for place in chosen]):
+    with processes(jobs, _begin, (reached,)) as pool, progress_bar(err, "faults", len(chosen)) as bar:
+        examinations = [pool.submit(_examine, place, place.name in excused) for place in chosen]
+        for number, done in enumerate(as_completed(examinations), start=1):
             fate = done.result()
             alive += not (fate.is_killed or fate.name in excused)
-            bar.update(task, advance=1, description=f"faults, {alive} alive")
+            bar(f"faults, {alive} alive", number, len(chosen))
             yield fate
 
 

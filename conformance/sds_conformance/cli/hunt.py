@@ -25,10 +25,10 @@ from .model_campaigns import (
     match_globs,
     processes,
     unknown_name_error,
-    with_progress,
     write_tables,
 )
 from .options import CURRENT
+from .progress import with_progress
 
 _JSON_FIELDS = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")
 

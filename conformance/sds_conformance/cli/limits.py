@@ -32,11 +32,12 @@ from ..reports.limits import NAME
 from ..reports.report import Report
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
-from .campaign_output import driven_or_ended, print_json, span, steps_bar
+from .campaign_output import driven_or_ended, print_json
 from .files import usage_errors
 from .name_types import Name, names_of, unknown_name_message
 from .options import CURRENT, STORY_OPTIONS, DrivenImplementation, add_driving_options, console, judging, program
 from .paths import OUTPUT_FOLDER
+from .progress import progress_bar, span
 from .resource_options import Duration
 from .scenario_files import with_scenario_files
 from .transcript_option import add_transcript_option, record
@@ -157,7 +158,7 @@ def limits_command(
         for loaded in files:
             print_labelled(out, "Raises", Text(f"{loaded.schedule.parameter} in {loaded.printable_path}"))
         out.print()
-    with steps_bar(err, 32, 20) as bar:
+    with progress_bar(err, chars=32, width=20) as bar:
         measure(order, measured, bar)
     signals.hold_interrupts()
     record(

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
 
 from sds_harness.resources import usable_jobs, why_alone
 from sds_harness.safe_path import safe_path
@@ -25,7 +24,7 @@ from ..judging.garbage import make_garbage_collection_rare
 from ..judging.workers import prepare
 from .files import write_file
 from .name_types import Pattern
-from .options import combine, jobs_here, progress_bar
+from .options import combine, jobs_here
 from .paths import OUTPUT_FILE
 
 R = TypeVar("R")
@@ -116,15 +115,6 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     make_garbage_collection_rare()
     if begin is not None:
         begin(*given)
-
-
-def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
-    """Yield ``results`` as soon as they are available, with a progress bar on a terminal."""
-    with progress_bar(err) as bar:
-        task = bar.add_task(what, total=total)
-        for result in results:
-            bar.advance(task)
-            yield result
 
 
 @dataclass

@@ -7,28 +7,16 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce, wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
-from sds_harness import signals
 from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
@@ -46,7 +34,7 @@ from .clock_option import CLOCK, DECLARED, FAKETIME, faketime
 from .configuration import is_overridden_by
 from .grpc_options import ACCESS, ADDRESS, SCHEME, Access, reject_server_options, with_server
 from .name_types import Name, NameChoice, complete_name
-from .output_filter import DoorConsole, bar_on_terminal
+from .output_filter import DoorConsole
 from .paths import OUTPUT_FOLDER
 from .resource_options import LIMITS, as_typed
 
@@ -326,11 +314,6 @@ STORY_OPTIONS = combine(
 """The options ``quiet`` and ``stories`` of a command that prints stories."""
 
 
-def can_animate(err: Console) -> bool:
-    """Return whether the terminal can show progress bars. They need escape codes, which a user can disable."""
-    return err.is_terminal and err.color_system is not None
-
-
 def span(context: click.Context, parameter: click.Parameter, value: str, usual: str) -> tuple[int, int]:
     """Parse a range such as "3-8", or one number such as "4". ``usual`` is an example for the message of
     BadParameter."""
@@ -404,44 +387,6 @@ which_schedules = combine(
 def exit_code(tally: CampaignTally) -> int:
     """Return the exit code of a campaign."""
     return tally.exit_code
-
-
-class _TimeLeft(TimeRemainingColumn):
-    """Column of a progress bar with the remaining time, such as "left 0:01:17". Empty until the total is known."""
-
-    max_refresh = 0.0  # Render at every refresh: a cached text would stay empty for a while after the total is known.
-
-    def render(self, task: Task) -> Text:
-        if task.total is None:
-            return Text("")
-        return Text.assemble(("left ", "progress.remaining"), super().render(task))
-
-
-_SPEED_PERIOD_S = 3_600.0
-"""Seconds over which the speed of a progress bar is averaged. The period is long, because one step may take minutes."""
-
-
-@contextmanager
-def progress_bar(err: Console, width: int = 40) -> Iterator[Progress]:
-    """Show a progress bar of at most ``width`` columns on a terminal. It disappears at the end of the block.
-
-    The bar hides the cursor. An interrupt shows the cursor immediately, because the program may end before the block
-    does.
-    """
-    shown = can_animate(err) and not signals.end_was_requested()
-    with ExitStack() as stack:
-        if shown:
-            stack.enter_context(bar_on_terminal())
-            stack.enter_context(signals.call_on_signal(partial(err.show_cursor, show=True)))
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(width),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            _TimeLeft(),
-        )
-        bar = Progress(*columns, console=err, transient=True, disable=not shown, speed_estimate_period=_SPEED_PERIOD_S)
-        yield stack.enter_context(bar)
 
 
 def full_id(glob: str) -> str:

@@ -33,13 +33,13 @@ from .campaign_output import (
     scenario_in,
     show_played,
     show_proof,
-    steps_bar,
     unshrunk_json,
 )
 from .grpc_options import refuse_apart
 from .name_types import NameChoice
 from .options import STRICT, DrivenImplementation, add_driving_options, console
 from .paths import INPUT_FILE, OUTPUT_FOLDER
+from .progress import progress_bar
 from .schedule_revision import revision_of
 from .transcript_option import add_transcript_option, record
 
@@ -107,7 +107,7 @@ def replay_command(
     )
     cast_under_test = order.cast_under_test()
     try:
-        with driven_or_ended(err, driven), steps_bar(err) as bar:
+        with driven_or_ended(err, driven), progress_bar(err) as bar:
             declared = cast_under_test.start()
             bar("playing", 0, 2)
             group_trace = cast_under_test.play(schedule)

@@ -33,9 +33,10 @@ from ..presentation.links import documentation_link
 from ..presentation.project import reference_page
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
-from .campaign_output import print_json, steps_bar
+from .campaign_output import print_json
 from .name_types import NameChoice, Pattern
 from .options import POSITIONS, console, full_id, program
+from .progress import progress_bar
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")
 _GLOB = frozenset("*?[")
@@ -306,7 +307,7 @@ def position_row(rules: Rules, position: Position) -> Row:
 
 def _find_sightings(protocol: Protocol) -> Sightings:
     """Return the runs in which each requirement is exercised; show the progress on a terminal."""
-    with steps_bar(console(stderr=True), 30, 16) as bar:
+    with progress_bar(console(stderr=True), chars=30, width=16) as bar:
         return find_sightings(protocol.rules, protocol.model, bar)
 
 

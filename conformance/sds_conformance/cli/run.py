@@ -38,7 +38,7 @@ from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
-from .campaign_output import Plays, print_json, steps_bar
+from .campaign_output import print_json
 from .files import usage_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import (
@@ -54,6 +54,7 @@ from .options import (
     protocol_or_default,
 )
 from .paths import INPUT, OUTPUT_FOLDER
+from .progress import Plays, progress_bar
 from .report import ReportForms, add_report_options
 from .scenario_files import with_scenario_files
 from .transcript_option import add_transcript_option, record, record_judged
@@ -202,7 +203,7 @@ def run_command(
         plays.begin(f"{format_count(len(what.scenarios), 'scenario')}, in {format_count(runs, 'run')}")
 
     try:
-        with steps_bar(err, 30, 16) as bar:
+        with progress_bar(err, chars=30, width=16) as bar:
 
             def progress(run: str, number: int, total: int) -> None:
                 plays(number, total)

@@ -51,11 +51,11 @@ from .model_campaigns import (
     processes,
     tabled,
     unknown_name_error,
-    with_progress,
     write_tables,
 )
 from .name_types import NameChoice
 from .options import console, which_seed
+from .progress import with_progress
 
 _CAPABILITIES = dict.fromkeys(
     name for p in protocols() for name, number in p.rules.language.capabilities.items() if number

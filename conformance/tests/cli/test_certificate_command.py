@@ -231,7 +231,7 @@ def test_an_interrupted_replay_compares_only_what_was_played(
             if number == 20:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_module, "steps_bar", lambda *_: CountingBar())
+    monkeypatch.setattr(verify_module, "progress_bar", lambda *_, **__: CountingBar())
     text = verified(certified(), "--all", *command, code=130)
     assert re.search(r"Interrupted: compared \d+ of \d+ judged verdicts before the interrupt; ", text)
     assert ("Differs" in text, "they agree" in text) == (differs, not differs)

@@ -30,11 +30,12 @@ from ...reports.certificate_replay import Sample, compare, describe_differences,
 from ...reports.certificate_validity import contradictory_claims, forgeries, version_differences
 from ...reports.certificate_words import command_of, count_judged
 from ...vectors.folder import VectorsError
-from ..campaign_output import driven_or_ended, steps_bar
+from ..campaign_output import driven_or_ended
 from ..clock_option import FAKETIME
 from ..files import usage_errors
 from ..options import DrivenImplementation, add_driving_options, combine, console, program, which_seed
 from ..paths import INPUT_FILE
+from ..progress import progress_bar
 from .signing import NotAcceptedError, SignatureError, read_signature, signer_of
 
 _EPILOG = """
@@ -237,7 +238,7 @@ def _play_sample(
                 runner.kill()
             if other:
                 _differ(out, other, "this is not the certified implementation")
-            with steps_bar(err, 34) as bar:
+            with progress_bar(err, chars=34) as bar:
                 return certify(
                     driven.connect,
                     sample.plan,

@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,8 +47,9 @@ from ..campaign_output import print_json
 from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, STRICT_HELP, console, exit_code, program
 from ..paths import INPUT_PLACE
+from ..progress import progress_bar
 from ..schedule_revision import revision_of
-from .shared import corpus_at, of_profile, on_spark, progress_callback, spark_job
+from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
@@ -113,8 +115,8 @@ def check_command(
     began = time.monotonic()
     # With --master, use Spark even for a small corpus.
     if spark_options.local and small(corpus):
-        with progress_callback(err, "schedules") as progress:
-            tally = check_here(corpus, scope, progress, everything=everything)
+        with progress_bar(err, "schedules") as bar:
+            tally = check_here(corpus, scope, partial(bar, "schedules"), everything=everything)
     else:
         with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
             tally = check(spark, corpus, scope, progress, everything=everything)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -19,7 +19,8 @@ from sds_testee.installation import install_extra
 from ...judging.exits import Exit
 from ...protocols import default
 from ..name_types import NameChoice
-from ..options import PROFILES, combine, console, progress_bar
+from ..options import PROFILES, combine, console
+from ..progress import progress_bar
 from ..resource_options import memory_size
 
 if TYPE_CHECKING:
@@ -115,22 +116,11 @@ def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
 def spark_job(
     options: SparkOptions, title: str, err: Console, what: str
 ) -> Iterator[tuple[SparkSession, Callable[[int, int], None]]]:
-    """Yield a Spark session, and the function that updates its progress bar (see `progress_callback`).
-
-    Raises CorpusError.
+    """Yield a Spark session, and a function that sets the number of finished items and the total in a progress bar with
+    the label ``what``. Raises CorpusError.
     """
     from sds_harness.corpus.spark import spark_session
 
     err.print(Text(f"Starting Spark ({options.printable_master})."), soft_wrap=True)
-    with spark_session(options, title) as spark, progress_callback(err, what) as progress:
-        yield spark, progress
-
-
-@contextmanager
-def progress_callback(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar with the label ``what``. The yielded function sets the number of finished items and the
-    total.
-    """
-    with progress_bar(err) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+    with spark_session(options, title) as spark, progress_bar(err, what) as bar:
+        yield spark, partial(bar, what)

@@ -24,7 +24,7 @@ from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import print_labelled
 from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import Plays, print_json, steps_bar
+from ..campaign_output import print_json
 from ..grpc_options import SCHEME, reject_server_options
 from ..name_types import NameChoice
 from ..options import (
@@ -42,6 +42,7 @@ from ..options import (
     which_seed,
 )
 from ..paths import INPUT_FILE
+from ..progress import Plays, progress_bar
 from ..scenario_files import with_scenario_files
 from ..schedule_revision import revision_of
 from ..transcript_option import add_transcript_option, record
@@ -173,7 +174,7 @@ def interop_command(
 
     all_of_them = (_implementation(name, words, driven, judged, spoken_by) for name, words in commands.items())
     with Cast(all_of_them, judged) as cast:
-        with steps_bar(err, 40, BAR_WIDTH) as bar, reject_mixed_revisions():
+        with progress_bar(err, chars=40, width=BAR_WIDTH) as bar, reject_mixed_revisions():
 
             def progress(what: str, number: int, total: int) -> None:
                 plays(number, total)

@@ -36,8 +36,9 @@ from ...reports.report import Row
 from ...reports.scenario_files import cause_lines as expectation_lines
 from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import Plays, found_bar, print_unwritable_folder, shrinking_bar
+from ..campaign_output import print_unwritable_folder
 from ..options import CURRENT, program
+from ..progress import Plays, progress_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -89,11 +90,12 @@ class MixedGroups:
             own = f"{format_count(len(files), 'scenario file')} in every cast, " if files else ""
             plays.begin(f"{own}{format_count(examples, 'schedule')} of seed {seed} in mixed groups")
         with MixedCast(self._cast) as mixed_cast:
-            with found_bar(self._err, "mixed groups", total, BAR_WIDTH) as bar:
+            with progress_bar(self._err, "mixed groups", total, width=BAR_WIDTH) as bar:
 
                 def progress(mixed: Mixed) -> None:
                     plays(mixed.schedules, total)
-                    bar(mixed.schedules, len(mixed.discoveries))
+                    found = f", {len(mixed.discoveries)} found" if mixed.discoveries else ""
+                    bar(f"mixed groups{found}", mixed.schedules, total)
 
                 schedules = [loaded.schedule for loaded in files]
                 self.mixed = explore_mixed(mixed_cast, seed, examples, self._scope, progress, schedules)
@@ -217,7 +219,8 @@ class MixedGroups:
         for place, (root, members) in enumerate(self._groups):
             for discovery in (root, *(member for member, _ in members)):
                 attempts = ATTEMPTS if discovery is root and place < max(IN_FULL, self._stories) else FEW_ATTEMPTS
-                with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
+                with progress_bar(self._err, width=BAR_WIDTH) as bar:
+                    bar(f"shrinking {discovery.what}", number, total)
                     try:
                         example = shrunk(mixed_cast, discovery, self._scope, attempts)
                     except NotPlayedError:

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,9 @@ from ...vectors.model import Material
 from ...vectors.safeguards import files_to_replace, refuse_links, refuse_overlap
 from ..campaign_output import print_json
 from ..command_groups import HelpGroup
-from ..options import Decorator, console, program, progress_bar
+from ..options import Decorator, console, program
 from ..paths import INPUT_FILE, INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
+from ..progress import progress_bar
 from .run import run_command
 from .shared import LONGEST, VECTOR_SET
 
@@ -181,10 +183,10 @@ def _computed(folder: Path) -> list[Document]:
 
     Raises VectorsError.
     """
-    with progress_bar(console(stderr=True)) as bar:
-        total = sum(len(material.computed) * len(material.revisions) for material in VECTOR_SET.materials)
-        task = bar.add_task("vectors", total=total)
-        return documents(VECTOR_SET, folder, computed=lambda: bar.advance(task))
+    total = sum(len(material.computed) * len(material.revisions) for material in VECTOR_SET.materials)
+    with progress_bar(console(stderr=True), "vectors", total) as bar:
+        numbers = count(start=1)
+        return documents(VECTOR_SET, folder, computed=lambda: bar("vectors", next(numbers), total))
 
 
 def _write(folder: Path, every: list[Document]) -> None:

@@ -32,10 +32,11 @@ from ...vectors.running.causes import WrongAnswers, causes_of
 from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, select_files
 from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
-from ..campaign_output import driven_or_ended, print_json, steps_bar
+from ..campaign_output import driven_or_ended, print_json
 from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, DrivenImplementation, add_driving_options, console, program
 from ..paths import INPUT_FOLDER
+from ..progress import progress_bar
 from ..transcript_option import add_transcript_option, record_wrong
 from .shared import LONGEST, VECTOR_SET
 
@@ -124,7 +125,7 @@ def run_command(
     examiner = VectorExaminer(
         material, driven.connect, driven.limits, revision, driven.dialect, protocol.rules.extract_doubt_data
     )
-    with driven_or_ended(err, driven), steps_bar(err) as bar:
+    with driven_or_ended(err, driven), progress_bar(err) as bar:
         outcome = examiner.examine(files, bar)
     signals.hold_interrupts()
     for answered in outcome.answered:
