@@ -4,6 +4,7 @@ fails."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -18,14 +19,12 @@ from ..judging.formats import format_count
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import protocol_of
 from .campaign_output import print_json
-from .files import require_folders
+from .files import require_folders, write_file
 from .model_campaigns import (
-    catch_interrupt,
     markdown_rows,
     match_globs,
     processes,
     unknown_name_error,
-    write_tables,
 )
 from .options import CURRENT
 from .progress import with_progress
@@ -107,24 +106,27 @@ def hunt_faults(
     within = [name for name, result in without.items() if not result.out_of_reach or name in only]
     found: dict[str, MutantHunt] = {}
     accepted: list[VariantHunt] = []
-    with catch_interrupt() as interruption, processes(jobs) as pool:
+    interrupted = True
+    with suppress(KeyboardInterrupt), processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision), within)
         play_variant = partial(hunt_false_accusations, examples=variant_examples, seed=seed, revision=revision)
         playing = pool.map(play_variant, variants)
         for result in with_progress(err, "mutants", hunting, len(within)):
             found[result.mutant] = result
         accepted.extend(with_progress(err, "legal variants", playing, len(variants)))
+        interrupted = False
     unplayed = len(within) - len(found) + len(variants) - len(accepted)
-    if interruption.happened:
+    if interrupted:
         without = {name: result for name, result in without.items() if name not in within}
     results = HuntResults(list((without | found).values()), accepted, examples, seed, revision or CURRENT, unplayed)
     if as_json:
         print_json(_as_json(results))
     else:
         _show(out, results)
-    if interruption.happened:
+    if interrupted:
         return Exit.INTERRUPTED
-    write_tables(write, lambda: markdown(results))
+    if write is not None:
+        write_file(write, markdown(results))
     return Exit.NON_CONFORMANT if results.missed or results.accused else Exit.CONFORMANT
 
 

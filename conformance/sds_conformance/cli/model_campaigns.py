@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -22,7 +20,6 @@ from sds_harness.suggestions import did_you_mean
 from ..judging.exits import Exit
 from ..judging.garbage import make_garbage_collection_rare
 from ..judging.workers import prepare
-from .files import write_file
 from .name_types import Pattern
 from .options import combine, jobs_here
 from .paths import OUTPUT_FILE
@@ -117,25 +114,6 @@ def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
         begin(*given)
 
 
-@dataclass
-class Interruption:
-    """Records whether work was interrupted."""
-
-    happened: bool = False
-
-
-@contextmanager
-def catch_interrupt() -> Iterator[Interruption]:
-    """Context manager: an interrupt ends the block, is recorded, and is not raised, so that the results so far can be
-    judged.
-    """
-    interruption = Interruption()
-    try:
-        yield interruption
-    except KeyboardInterrupt:
-        interruption.happened = True
-
-
 def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Return a Markdown table under a heading."""
 
@@ -143,9 +121,3 @@ def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
     return [f"## {title}", "", line(columns), line("---" for _ in columns), *(line(row) for row in rows), ""]
-
-
-def write_tables(write: Path | None, markdown: Callable[[], str]) -> None:
-    """Write the tables to the file, if one was requested. Raises UsageError."""
-    if write:
-        write_file(write, markdown())

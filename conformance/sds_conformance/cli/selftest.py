@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -40,18 +41,16 @@ from ..judging.registry import Check
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import Protocol, default, protocols, scheduled
 from .campaign_output import print_json
-from .files import require_folders
+from .files import require_folders, write_file
 from .generated import generated_faults
 from .hunt import hunt_faults
 from .model_campaigns import (
     ONLY,
-    catch_interrupt,
     markdown_rows,
     match_globs,
     processes,
     tabled,
     unknown_name_error,
-    write_tables,
 )
 from .name_types import NameChoice
 from .options import console, which_seed
@@ -306,17 +305,19 @@ def selftest_command(
     require_folders(write)
     if drawn is not None or mixed is not None:
         proof = SelfTestProof([], [])
-        with catch_interrupt() as interruption:
+        interrupted = True
+        with suppress(KeyboardInterrupt):
             _try_declarations(proof, err, drawn or 0, seed, jobs)
             _try_mixtures(proof, err, mixed or 0, seed, jobs)
-        _end(out, replace(proof, interrupted=interruption.happened), as_json=as_json)
+            interrupted = False
+        _end(out, replace(proof, interrupted=interrupted), as_json=as_json)
     mutants = [(p.name, name) for p in protocols() for name in match_globs(p.model.mutants, only)]
     variants = [(p.name, name) for p in protocols() for name in match_globs(p.model.variants, only)]
     if not mutants and not variants:
         raise unknown_name_error(only, [name for p in protocols() for name in (*p.model.mutants, *p.model.variants)])
     proof = run_self_test(err, mutants, variants, frozenset(without), jobs, whole=whole, quick=quick)
-    if not proof.interrupted:
-        write_tables(write, lambda: markdown(proof))
+    if write is not None and not proof.interrupted:
+        write_file(write, markdown(proof))
     _end(out, proof, as_json=as_json)
 
 
@@ -345,7 +346,8 @@ def run_self_test(
     """
     proof = SelfTestProof([], [], quick=quick)
     kills, acceptances = proof.kills, proof.acceptances
-    with catch_interrupt() as interruption:
+    interrupted = True
+    with suppress(KeyboardInterrupt):
         with processes(jobs) as pool:
             killing = pool.map(partial(_mutant, without=without, quick=quick), mutants)
             accepting = pool.map(partial(_variant, without=without, quick=quick), variants)
@@ -356,8 +358,9 @@ def run_self_test(
         if whole:
             _try_declarations(proof, err, QUICK_DECLARATIONS if quick else DECLARATIONS, 0, jobs)
             _try_mixtures(proof, err, QUICK_MIXTURES if quick else MIXTURES, 0, jobs)
-    if interruption.happened or not whole:
-        return replace(proof, interrupted=interruption.happened)
+        interrupted = False
+    if interrupted or not whole:
+        return replace(proof, interrupted=interrupted)
     everything = protocols()
     open_ends = [name for p in everything for name in unguarded_requirements(p.rules, p.model)]
     unproved = [check for p in everything for check in unproven_checks(p.rules, kills)]
