@@ -1,4 +1,4 @@
-"""Shared parts of commands that try every mutant and every legal variant: options, processes, and tables in a file."""
+"""Shared parts of commands that try every mutant and every legal variant: names, processes, and tables in a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from sds_harness.resources import usable_jobs, why_alone
+from sds_harness.resources import why_alone
 from sds_harness.safe_path import safe_path
 from sds_harness.signals import follow_parent
 from sds_harness.suggestions import did_you_mean
@@ -20,36 +20,6 @@ from sds_harness.suggestions import did_you_mean
 from ..judging.exits import Exit
 from ..judging.garbage import make_garbage_collection_rare
 from ..judging.workers import prepare
-from .name_types import Pattern
-from .options import combine, jobs_here
-from .paths import OUTPUT_FILE
-
-R = TypeVar("R")
-
-ONLY = click.option(
-    "--only",
-    multiple=True,
-    metavar="GLOB",
-    type=Pattern("mutants", "variants"),
-    help="Play only these mutants and variants; repeatable.",
-)
-
-
-tabled = combine(
-    click.option(
-        "--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Also write the tables to FILE, as Markdown."
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
-    click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=usable_jobs,
-        show_default="processors",
-        callback=jobs_here,
-        help="Number of processes.",
-    ),
-)
-"""The options ``jobs``, ``as_json`` and ``write``. The last is the file for the tables."""
 
 
 def match_globs(names: Iterable[str], only: tuple[str, ...]) -> list[str]:

@@ -15,6 +15,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.resources import usable_jobs
 from sds_testee.composition import JOINT
 
 from ..exploration.hunt import EXAMPLES
@@ -45,15 +46,14 @@ from .files import require_folders, write_file
 from .generated import generated_faults
 from .hunt import hunt_faults
 from .model_campaigns import (
-    ONLY,
     markdown_rows,
     match_globs,
     processes,
-    tabled,
     unknown_name_error,
 )
-from .name_types import NameChoice
-from .options import console, which_seed
+from .name_types import NameChoice, Pattern
+from .options import console, jobs_here, which_seed
+from .paths import OUTPUT_FILE
 from .progress import with_progress
 
 _CAPABILITIES = dict.fromkeys(
@@ -174,7 +174,13 @@ class SelfTestProof:
 
 
 @click.command("selftest", epilog=_EPILOG)
-@ONLY
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="GLOB",
+    type=Pattern("mutants", "variants"),
+    help="Play only these mutants and variants; repeatable.",
+)
 @click.option(
     "--without",
     multiple=True,
@@ -182,7 +188,18 @@ class SelfTestProof:
     metavar="CAPABILITY",
     help="Declare this capability in no run, for example observe; repeatable.",
 )
-@tabled
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=usable_jobs,
+    show_default="processors",
+    callback=jobs_here,
+    help="Number of processes.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--markdown", "write", type=OUTPUT_FILE, metavar="FILE", help="Also write the tables to FILE, as Markdown."
+)
 @click.option(
     "--quick",
     is_flag=True,
