@@ -23,7 +23,7 @@ from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
-from .options import DrivenImplementation
+from .driving import DrivenImplementation
 from .output_filter import shown_json
 
 

@@ -35,24 +35,14 @@ from ..presentation.story import plain_table, print_labelled, show_errors, show_
 from ..protocols import repertoires
 from .campaign_output import driven_or_ended, print_json
 from .corpus.shared import corpus_errors
+from .driving import DrivenImplementation, add_driving_options
 from .files import require_folders
 from .fuzz import next_of_found, print_findings
-from .name_types import NameChoice, complete_name, names_of, unknown_name_message
-from .options import (
-    CAST_HELP,
-    CURRENT,
-    JOBS,
-    SAVE,
-    STORY_OPTIONS,
-    DrivenImplementation,
-    add_driving_options,
-    console,
-    exit_code,
-    judging,
-)
+from .name_types import complete_name, names_of, unknown_name_message
+from .options import CURRENT, JOBS, STORY_OPTIONS, console, judging
 from .paths import KEPT_FILE
 from .progress import progress_bar, span
-from .resource_options import Duration
+from .schedule_options import CAST, SAVE, Duration
 from .transcript_option import add_transcript_option
 
 _EPILOG = """
@@ -115,14 +105,7 @@ def _complete_alphabet(context: click.Context, parameter: click.Parameter, incom
     metavar="TIME",
     help="Start no schedule after this time: 90s, 10m, 2h. Default: 10m, or none with --events.",
 )
-@click.option(
-    "--cast",
-    "casting",
-    type=NameChoice([casting.value for casting in CastKind]),
-    default=CastKind.TOGETHER.value,
-    show_default=True,
-    help=CAST_HELP,
-)
+@CAST
 @judging
 @JOBS
 @click.option(
@@ -227,7 +210,7 @@ def exhaust_command(
         show_last_screen(out, _last_screen(coverage, roots, shrunk, driven))
     unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
     nothing = not (tally.found or unplayed or coverage.last_complete)
-    code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
+    code = Exit.NOTHING_EXERCISED if nothing else tally.exit_code
     sys.exit(Exit.USAGE if unkept or unsaved else code)
 
 

@@ -49,22 +49,10 @@ from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
 from .campaign_output import driven_or_ended, print_json, print_unwritable_folder
-from .options import (
-    CURRENT,
-    JOBS,
-    SAVE,
-    STORY_OPTIONS,
-    DrivenImplementation,
-    add_driving_options,
-    console,
-    exit_code,
-    judging,
-    which_schedules,
-)
+from .driving import DrivenImplementation, add_driving_options
+from .options import CURRENT, JOBS, STORY_OPTIONS, console, judging
 from .progress import Plays, progress_bar
-from .resource_options import Duration
-from .scenario_files import with_scenario_files
-from .schedule_revision import grammar_of
+from .schedule_options import SAVE, Duration, grammar_of, which_schedules, with_scenario_files
 from .transcript_option import add_transcript_option, record
 
 _EPILOG = """
@@ -216,7 +204,7 @@ def fuzz_command(
             facts.append(("Baseline", known_line(found)))
         verdict = last_line(tally, roots, name)
         show_last_screen(out, _last_screen(tally, roots, verdict, facts, shrunk, driven, spoken_of, rows))
-    code = gate(found, exit_code(tally))
+    code = gate(found, tally.exit_code)
     if tally.unmet_count and code == Exit.CONFORMANT:
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:

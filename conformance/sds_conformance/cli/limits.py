@@ -33,13 +33,13 @@ from ..reports.report import Report
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json
+from .driving import DrivenImplementation, add_driving_options
 from .files import usage_errors
 from .name_types import Name, names_of, unknown_name_message
-from .options import CURRENT, STORY_OPTIONS, DrivenImplementation, add_driving_options, console, judging, program
+from .options import CURRENT, STORY_OPTIONS, console, judging, program
 from .paths import OUTPUT_FOLDER
 from .progress import progress_bar, span
-from .resource_options import Duration
-from .scenario_files import with_scenario_files
+from .schedule_options import Duration, with_scenario_files
 from .transcript_option import add_transcript_option, record
 
 _EPILOG = """

@@ -35,12 +35,12 @@ from .campaign_output import (
     show_proof,
     unshrunk_json,
 )
-from .grpc_options import refuse_apart
+from .driving import DrivenImplementation, add_driving_options, refuse_apart
 from .name_types import NameChoice
-from .options import STRICT, DrivenImplementation, add_driving_options, console
+from .options import STRICT, console
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .progress import progress_bar
-from .schedule_revision import revision_of
+from .schedule_options import revision_of
 from .transcript_option import add_transcript_option, record
 
 _EPILOG = """

@@ -39,24 +39,14 @@ from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
 from .campaign_output import print_json
+from .driving import DrivenImplementation, add_driving_options
 from .files import usage_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
-from .options import (
-    CURRENT,
-    JOBS,
-    STORY_OPTIONS,
-    DrivenImplementation,
-    add_driving_options,
-    console,
-    full_id,
-    judging,
-    program,
-    protocol_or_default,
-)
+from .options import CURRENT, JOBS, STORY_OPTIONS, console, full_id, judging, program
 from .paths import INPUT, OUTPUT_FOLDER
 from .progress import Plays, progress_bar
 from .report import ReportForms, add_report_options
-from .scenario_files import with_scenario_files
+from .schedule_options import with_scenario_files
 from .transcript_option import add_transcript_option, record, record_judged
 
 _EPILOG = """
@@ -165,7 +155,7 @@ def run_command(
     """
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
-    rules = protocol_or_default(revision).rules
+    rules = rules_of(revision)
     if misfit := rules.find_misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     entered = environments or (("*",) if scenarios or not files else (PLAIN.name,))

@@ -17,7 +17,9 @@ from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun, Runner
 from ..presentation.last_screen import command_lines
 from ..presentation.story import print_hanging, print_labelled, show_breakdown, show_doubts, show_implementation
-from .options import CURRENT, REVISION, DrivenImplementation, add_driving_options, console, protocol_or_default
+from ..protocols import protocol_of
+from .driving import DrivenImplementation, add_driving_options
+from .options import CURRENT, REVISION, console
 from .transcript_option import add_transcript_option
 from .validate_option import Validation
 
@@ -54,7 +56,7 @@ def smoke_command(driven: DrivenImplementation, validate: bool, revision: str) -
     shown.
     """
     out, err = console(), console(stderr=True)
-    protocol = protocol_or_default(revision)
+    protocol = protocol_of(revision)
     what = plan(protocol.rules, scenarios=protocol.greeting, revision=revision)
     traces = []
     validation = Validation(protocol.rules.language, driven) if validate else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -11,33 +11,18 @@ from typing import Any
 import click
 
 from sds_harness.declaration import printable
-from sds_harness.link import Link
-from sds_harness.transcript.recording import RecordedLink
 from sds_harness.transcript.writer import Transcript
 from sds_testee.version import suite_version
 
 from ..judging.certification import Certification
 from ..judging.verdict import Finding
 from ..vectors.running.examination import AnsweredVector
-from .options import DrivenImplementation, console, program
+from .driving import DrivenImplementation
+from .options import console, program
 from .paths import OutputFile
 
 MAX_RUNS = 100
 """Maximum number of runs that are listed for one requirement."""
-
-
-@dataclass(frozen=True)
-class RecordedImplementation(DrivenImplementation):
-    """An implementation whose conversations are stored."""
-
-    transcript: Transcript | None = None
-
-    def connect(self, variables: Mapping[str, str]) -> Link:
-        link: Link = super().connect(variables)
-        if self.transcript is None:
-            return link
-        about = {"command": self.command_line, "framing": self.transport, "variables": dict(variables)}
-        return RecordedLink(link, self.transcript, **about)
 
 
 def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
@@ -55,8 +40,7 @@ def add_transcript_option(function: Callable[..., None]) -> Callable[..., None]:
             function(driven=driven, **rest)
             return
         try:
-            known = {field.name: getattr(driven, field.name) for field in fields(driven)}
-            function(driven=RecordedImplementation(**known, transcript=transcript), **rest)
+            function(driven=replace(driven, transcript=transcript), **rest)
         finally:
             _show(transcript)
 
@@ -117,7 +101,7 @@ def record_wrong(driven: DrivenImplementation, answered: AnsweredVector, require
 
 
 def _add(driven: DrivenImplementation, **row: Any) -> None:
-    if isinstance(driven, RecordedImplementation) and driven.transcript is not None:
+    if driven.transcript is not None:
         driven.transcript.add(row)
 
 

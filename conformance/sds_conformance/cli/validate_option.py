@@ -15,7 +15,7 @@ from sds_testee.framing import Framing
 from ..judging.formats import format_count
 from ..presentation.story import print_labelled
 from .documentation import PAGES
-from .options import DrivenImplementation
+from .driving import DrivenImplementation
 
 
 class Validation:

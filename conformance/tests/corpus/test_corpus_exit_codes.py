@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from sds_conformance.cli.corpus.shared import corpus_errors
-from sds_conformance.cli.options import console, exit_code
+from sds_conformance.cli.options import console
 from sds_conformance.exploration.campaign import CampaignTally
 from sds_conformance.judging.exits import Exit
 from sds_harness import signals
@@ -60,4 +60,4 @@ def test_a_module_of_ours_that_is_not_there_is_no_missing_package() -> None:
 
 def test_a_check_that_fails_is_no_verdict() -> None:
     tally = CampaignTally(Declaration.for_unknown("", SDS), schedules=1, errors={"a check": "ValueError"})
-    assert exit_code(tally) == Exit.OURS
+    assert tally.exit_code == Exit.OURS

@@ -7,7 +7,6 @@ import time
 from jsonschema import Draft202012Validator
 
 from run_helpers import Handle, altered, plan, reference
-from sds_conformance.cli.options import exit_code
 from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.campaign import CampaignOrder, explore
 from sds_conformance.judging.certification import Certification, certify
@@ -79,7 +78,7 @@ def test_the_total_time_ends_a_campaign() -> None:
     tally = explore(CampaignOrder(lambda _: LocalLink(handle), Limits(total_s=1), examples=10_000, twins=False))
     assert tally.gave_up.startswith("under test ran out of time: the total time of 1 s was over")
     assert BREAKDOWN not in tally.found
-    assert exit_code(tally) == Exit.NON_CONFORMANT
+    assert tally.exit_code == Exit.NON_CONFORMANT
 
 
 def test_vectors_are_not_asked_after_the_total_time() -> None:

@@ -31,9 +31,9 @@ from ...reports.certificate_validity import contradictory_claims, forgeries, ver
 from ...reports.certificate_words import command_of, count_judged
 from ...vectors.folder import VectorsError
 from ..campaign_output import driven_or_ended
-from ..clock_option import FAKETIME
+from ..driving import FAKETIME, DrivenImplementation, add_driving_options
 from ..files import usage_errors
-from ..options import DrivenImplementation, add_driving_options, combine, console, program, which_seed
+from ..options import combine, console, program, which_seed
 from ..paths import INPUT_FILE
 from ..progress import progress_bar
 from .signing import NotAcceptedError, SignatureError, read_signature, signer_of

@@ -45,10 +45,10 @@ from ...presentation.story import (
 from ...protocols import scheduled
 from ..campaign_output import print_json
 from ..name_types import NameChoice
-from ..options import STORY_OPTIONS, STRICT_HELP, console, exit_code, program
+from ..options import STORY_OPTIONS, STRICT_HELP, console, program
 from ..paths import INPUT_PLACE
 from ..progress import progress_bar
-from ..schedule_revision import revision_of
+from ..schedule_options import revision_of
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def check_command(
             _print_result(out, tally, roots, folder, stories)
             show_errors(out, tally.errors)
         show_last_screen(out, _last_screen(tally, roots, manifest, scope, folder, everything=everything))
-    sys.exit(exit_code(tally))
+    sys.exit(tally.exit_code)
 
 
 def _last_screen(

@@ -19,9 +19,10 @@ from ...exploration.cast_under_test import CastKind
 from ...judging.exits import Exit
 from ...judging.formats import format_count
 from ..campaign_output import driven_or_ended, print_json
-from ..options import DrivenImplementation, about, add_driving_options, console, which_schedules
+from ..driving import DrivenImplementation, add_driving_options
+from ..options import about, console
 from ..paths import OUTPUT_PLACE
-from ..schedule_revision import grammar_of
+from ..schedule_options import grammar_of, which_schedules
 from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:

@@ -29,8 +29,9 @@ from ...judging.verdict import RANK
 from ...presentation.story import headline, plain_table, print_labelled
 from ...presentation.story import show_command as show_typed
 from ..campaign_output import print_json
-from ..options import CURRENT, console, program, span
+from ..options import CURRENT, console, program
 from ..paths import INPUT_PLACE, OUTPUT_FOLDER
+from ..schedule_options import parse_range
 from .shared import corpus_at, corpus_errors
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
     """Parse a range of steps, such as "40-60" or "40"."""
     if value is None:
         return None
-    bounds = span(context, parameter, value, "40-60, or 40")
+    bounds = parse_range(context, parameter, value, "40-60, or 40")
     if not 1 <= bounds[0] <= bounds[1]:
         raise click.BadParameter(f"{value!r}: these steps do not exist", context, parameter)
     return bounds

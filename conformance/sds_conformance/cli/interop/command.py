@@ -25,26 +25,12 @@ from ...presentation.story import print_labelled
 from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import print_json
-from ..grpc_options import SCHEME, reject_server_options
+from ..driving import SCHEME, DrivenImplementation, add_link_options, refuse_unknown_dialect, reject_server_options
 from ..name_types import NameChoice
-from ..options import (
-    CURRENT,
-    SAVE,
-    SEED_HELP,
-    STORY_OPTIONS,
-    DrivenImplementation,
-    add_link_options,
-    console,
-    program,
-    protocol_or_default,
-    python,
-    refuse_unknown_dialect,
-    which_seed,
-)
+from ..options import CURRENT, STORY_OPTIONS, console, program, python, which_seed
 from ..paths import INPUT_FILE
 from ..progress import Plays, progress_bar
-from ..scenario_files import with_scenario_files
-from ..schedule_revision import revision_of
+from ..schedule_options import SAVE, SEED_HELP, revision_of, with_scenario_files
 from ..transcript_option import add_transcript_option, record
 from .mixed import IN_FULL, MixedGroups
 from .replay import play_again, required_implementations, scenario_of
@@ -144,7 +130,7 @@ def interop_command(
     translated = [*driven.options, *(word for one in dialects for word in ("--dialect", one))]
     options = [*translated, *(["--revision", revision] if revision not in (None, CURRENT) else [])]
     commands = _commands(
-        named, options, protocol_or_default(revision).model.module, fewest=0 if file is not None else 2
+        named, options, protocol_of(revision or CURRENT).model.module, fewest=0 if file is not None else 2
     )
     spoken_by = _dialects(dialects, commands, revision)
     if not any(words[0].startswith(SCHEME) for words in commands.values()):
@@ -237,7 +223,7 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
 def _implementation(
     name: str, command: tuple[str, ...], driven: DrivenImplementation, revision: str, dialects: Mapping[str, str]
 ) -> CastImplementation:
-    endpoint, words = driven.access.server_in(command, protocol_or_default(revision).rules.language.service)
+    endpoint, words = driven.access.server_in(command, protocol_of(revision).rules.language.service)
     connect = replace(driven, command=words, endpoint=endpoint).connect
     return CastImplementation(name, connect, driven.limits, dialects.get(name))
 
@@ -255,7 +241,7 @@ def _dialects(given: tuple[str, ...], commands: Collection[str], revision: str |
             )
         if name in dialects:
             raise click.UsageError(f"--dialect {printable_name!r}: {name} has a dialect already")
-        refuse_unknown_dialect(protocol_or_default(revision), dialect)
+        refuse_unknown_dialect(protocol_of(revision or CURRENT), dialect)
         dialects[name] = dialect
     return dialects
 
