@@ -24,6 +24,7 @@ from ..judging.runner import BrokenRun
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
 from .driving import DrivenImplementation
+from .files import usage_errors
 from .output_filter import shown_json
 
 
@@ -62,10 +63,8 @@ def print_not_played(err: Console, reason: Exception) -> int:
 
 def scenario_in(file: Path) -> LoadedScenario:
     """Read the schedule in a file, with its expectations. Raises UsageError if there is none."""
-    try:
+    with usage_errors(ScenarioFileError):
         return load_one(file)
-    except ScenarioFileError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:

@@ -37,6 +37,7 @@ from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import non_default_options
 from ..protocols import Protocol, protocol_of, protocols
 from .configuration import is_overridden_by
+from .files import usage_errors
 from .name_types import NameChoice, complete_name
 from .options import CURRENT, Decorator, combine, console, program
 from .paths import INPUT_FILE
@@ -129,10 +130,8 @@ def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Lim
     # For libfaketime, the variable takes precedence over the file that sets the time.
     if "FAKETIME" in os.environ:
         raise click.UsageError(f"the variable FAKETIME is set, and {OPTION} sets it, too: type `unset FAKETIME`")
-    try:
+    with usage_errors(MissingClockLibraryError):
         library = find_library()
-    except MissingClockLibraryError as error:
-        raise click.UsageError(str(error)) from None
     return Faketime(library, revision, language, partial(_probe_times, revision, dialect), limits)
 
 
@@ -195,10 +194,8 @@ class Access:
 
     def endpoint(self, address: str, service: str, *, started: bool) -> Endpoint:
         """Return the server at an address. Raises UsageError, and MissingExtra if gRPC is not installed."""
-        try:
+        with usage_errors(ValueError):
             found = Endpoint(address, service, started, self.ca, self.token_file, self.insecure)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
         try:
             import_module("sds_harness.grpc_link")
         except ImportError as missing:

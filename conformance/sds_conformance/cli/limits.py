@@ -199,10 +199,8 @@ def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> li
     """Return the dimensions that scenario files define. Raises UsageError for a file without ``parameter``, the number
     to raise.
     """
-    try:
+    with usage_errors(ScenarioFileError):
         return [dimension_of(loaded, revision) for loaded in files]
-    except ScenarioFileError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _dimensions(protocol: Protocol, revision: str, profile: str, only: tuple[str, ...]) -> list[Dimension]:

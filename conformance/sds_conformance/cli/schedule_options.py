@@ -16,6 +16,7 @@ from ..exploration.cast_under_test import CastKind
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
 from .driving import DrivenImplementation
+from .files import usage_errors
 from .name_types import Name, NameChoice, unknown_name_message
 from .options import CURRENT, Decorator, combine, program, which_seed
 from .paths import INPUT, OUTPUT_FOLDER
@@ -148,11 +149,9 @@ def with_scenario_files(what: str) -> Decorator:
         def wrapper(scenario_files: tuple[Path, ...], revision: str | None, **rest: Any) -> None:
             files: list[LoadedScenario] = []
             if scenario_files:
-                try:
+                with usage_errors(ScenarioFileError):
                     files = load(scenario_files)
                     noted = one_revision(files)
-                except ScenarioFileError as error:
-                    raise click.UsageError(str(error)) from None
                 source = click.get_current_context().get_parameter_source("revision")
                 asked = revision if source is not ParameterSource.DEFAULT else None
                 first = next((str(loaded.path) for loaded in files if loaded.revision), str(files[0].path))

@@ -17,7 +17,7 @@ from ...judging.registry import Scenario
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
 from ..campaign_output import print_json
-from ..files import write_file
+from ..files import usage_errors, write_file
 from ..name_types import names_of, unknown_name_message
 from ..options import CURRENT
 from ..paths import OUTPUT_FILE
@@ -48,10 +48,8 @@ def show_command(what: str, as_json: bool, picture: Path | None) -> None:
     NAME is a scenario of the suite, FILE a scenario file or a counterexample. The output is a scenario file, in YAML.
     """
     if Path(what).suffix.lower() in SUFFIXES or Path(what).is_file():
-        try:
+        with usage_errors(ScenarioFileError):
             loaded = load_one(Path(what))
-        except ScenarioFileError as error:
-            raise click.UsageError(str(error)) from None
         revision, schedule = loaded.revision or CURRENT, loaded.schedule
         if schedule.name == loaded.name:
             schedule = replace(

@@ -11,6 +11,7 @@ from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
 from ...scenario_files.reader import ScenarioFileError, errors_in, files_in
+from ..files import usage_errors
 from ..paths import INPUT
 
 _EPILOG = """
@@ -30,10 +31,8 @@ def validate_command(paths: tuple[Path, ...]) -> None:
 
     Each error names the file, the line and the field.
     """
-    try:
+    with usage_errors(ScenarioFileError):
         files = files_in(paths)
-    except ScenarioFileError as error:
-        raise click.UsageError(str(error)) from None
     wrong = False
     for file in files:
         found = errors_in(file)
