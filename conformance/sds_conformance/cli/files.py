@@ -11,7 +11,6 @@ import click
 from sds_harness.files import write_named
 
 from ..reports.report import ReportError
-from .paths import unwritable_path_message
 
 
 def require_folders(*files: Path | None) -> None:
@@ -32,15 +31,17 @@ def refuse_link(file: Path) -> None:
 
 def write_file(file: Path, text: str) -> None:
     """Write to a file that the user named. Raises UsageError."""
-    try:
+    with write_errors(f"cannot write {file}", "Name another FILE."):
         write_named(file, text)
+
+
+@contextmanager
+def write_errors(problem: str, advice: str) -> Iterator[None]:
+    """Convert an OSError to a UsageError: ``problem``, its reason, and ``advice``."""
+    try:
+        yield
     except OSError as error:
-        raise unwritable_file_error(file, error) from None
-
-
-def unwritable_file_error(file: Path, error: OSError) -> click.UsageError:
-    """Return the error for a file that cannot be written."""
-    return click.UsageError(unwritable_path_message(file, error))
+        raise click.UsageError(f"{problem}: {error.strerror}. {advice}") from None
 
 
 @contextmanager

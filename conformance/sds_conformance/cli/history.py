@@ -8,7 +8,7 @@ import click
 
 from ..reports.comparing.history_site import INDEX, history_site
 from .browser import show_page
-from .files import refuse_link, usage_errors, write_file
+from .files import refuse_link, usage_errors, write_errors, write_file
 from .options import console
 from .paths import INPUT, OUTPUT_FOLDER
 
@@ -37,10 +37,8 @@ def history_command(folder: Path, out: Path | None, shown: bool) -> None:
     with usage_errors():
         for place, text in history_site(folder):
             file = out / place
-            try:
+            with write_errors(f"cannot make {file.parent}", "Name another DIR."):
                 file.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise click.UsageError(f"cannot make {file.parent}: {error.strerror}. Name another DIR.") from None
             refuse_link(file)
             write_file(file, text)
     err = console(stderr=True)

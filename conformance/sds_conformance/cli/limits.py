@@ -34,7 +34,7 @@ from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
 from .campaign_output import driven_or_ended, print_json
 from .driving import DrivenImplementation, add_driving_options
-from .files import usage_errors
+from .files import usage_errors, write_errors
 from .name_types import Name, names_of, unknown_name_message
 from .options import CURRENT, STORY_OPTIONS, console, judging, program
 from .paths import OUTPUT_FOLDER
@@ -241,11 +241,9 @@ def _load_report(folder: Path, revision: str, at: int | None) -> Report:
         raise click.UsageError(
             f"the report in {folder} is about {report.data['revision']}: add --revision {report.data['revision']}"
         )
-    try:
+    with write_errors(f"cannot write to {folder}", "Name another DIR"):
         check_whole(folder / NAME)
         try_to_write(folder)
-    except OSError as error:
-        raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR") from None
     return report
 
 

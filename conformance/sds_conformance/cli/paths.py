@@ -40,7 +40,8 @@ class OutputFile(click.Path):
         try:
             check_named(path, regular=self._regular)
         except (OSError, ValueError) as error:  # no path may contain a NUL
-            self.fail(unwritable_path_message(path, error, self._what), param, ctx)
+            why = getattr(error, "strerror", None) or "a file cannot have that name"
+            self.fail(f"cannot write {self._what}{path}: {why}. Name another FILE.", param, ctx)
         return path
 
 
@@ -77,12 +78,6 @@ KEPT_FILE = OutputFile(regular=True)
 """A file that a command writes and reads again."""
 OUTPUT_FOLDER = OutputFolder()
 OUTPUT_PLACE = OutputPlace()
-
-
-def unwritable_path_message(path: Path, error: OSError | ValueError, what: str = "") -> str:
-    """Return the message about a file that cannot be written."""
-    why = getattr(error, "strerror", None) or "a file cannot have that name"
-    return f"cannot write {what}{path}: {why}. Name another FILE."
 
 
 def _refuse_unnamed_link(

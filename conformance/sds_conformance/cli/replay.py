@@ -36,6 +36,7 @@ from .campaign_output import (
     unshrunk_json,
 )
 from .driving import DrivenImplementation, add_driving_options, refuse_apart
+from .files import write_errors
 from .name_types import NameChoice
 from .options import STRICT, console
 from .paths import INPUT_FILE, OUTPUT_FOLDER
@@ -126,11 +127,9 @@ def replay_command(
     examples = [Counterexample.from_unshrunk(f, group_trace) for f in findings if first[f.requirement] is f]
     row = loaded.row({schedule.name: result})
     if folder is not None:
-        try:
+        with write_errors(f"cannot write to {folder}", "Name another DIR."):
             for example in examples:
                 save(example, folder, svg_of(example), plain_story(example))
-        except OSError as error:
-            raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR.") from None
     if json_wanted:
         data = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
         data |= group_trace_json(group_trace, map(unshrunk_json, examples))

@@ -40,7 +40,7 @@ from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
 from .campaign_output import print_json
 from .driving import DrivenImplementation, add_driving_options
-from .files import usage_errors
+from .files import usage_errors, write_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, full_id, judging, program
 from .paths import INPUT, OUTPUT_FOLDER
@@ -316,10 +316,8 @@ def _stated_requirements(revision: str) -> list[str]:
 
 def _prepare(folder: Path) -> None:
     """Check, before a long run, that the report can be written."""
-    try:
+    with write_errors(f"cannot write a report to {folder}", "Name another DIR."):
         folder.mkdir(parents=True, exist_ok=True)
         check_report(folder)
         check_whole(folder / LIMITS)
         try_to_write(folder)
-    except OSError as error:
-        raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None

@@ -18,6 +18,7 @@ from ..judging.certification import Certification
 from ..judging.verdict import Finding
 from ..vectors.running.examination import AnsweredVector
 from .driving import DrivenImplementation
+from .files import write_errors
 from .options import console, program
 from .paths import OutputFile
 
@@ -107,11 +108,8 @@ def _add(driven: DrivenImplementation, **row: Any) -> None:
 
 def _open_transcript(path: Path) -> Transcript:
     """Open the transcript before a long run, so that an error is detected early."""
-    context = click.get_current_context()
-    try:
-        return Transcript.begin(path, suite=suite_version(), command=context.command_path)
-    except OSError as error:
-        raise click.UsageError(f"cannot write a transcript to {path}: {error.strerror}. Name another FILE.") from None
+    with write_errors(f"cannot write a transcript to {path}", "Name another FILE."):
+        return Transcript.begin(path, suite=suite_version(), command=click.get_current_context().command_path)
 
 
 def _show(transcript: Transcript) -> None:

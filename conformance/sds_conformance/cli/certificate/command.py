@@ -21,7 +21,7 @@ from ...reports.levels import unjudged_note
 from ...reports.limits import with_limits
 from ...vectors.folder import VectorsError
 from ..command_groups import HelpGroup
-from ..files import unwritable_file_error, usage_errors, write_file
+from ..files import usage_errors, write_errors, write_file
 from ..options import console, program
 from ..paths import INPUT, INPUT_FILE, OUTPUT_FILE
 from .signing import SignatureError, make_signature, signature_of
@@ -99,10 +99,8 @@ def write(
     REPORT is the folder of `run --report`. Limits that `limits --report` added are part of the certificate. The exit
     code does not depend on the level.
     """
-    try:
+    with write_errors(f"cannot write {out}", "Name another FILE."):
         signable = is_regular(out)
-    except OSError as error:
-        raise unwritable_file_error(out, error) from None
     if sign_key is not None and not signable:
         raise click.UsageError(
             f"a signature is written next to its certificate, but {out} is not a regular file: name another FILE"
@@ -158,13 +156,11 @@ def _write_signature(file: Path, text: str | None) -> None:
     """Write the signature of a certificate to ``file``. If ``text`` is None, remove the file: the signature of an
     earlier certificate would make this certificate look forged.
     """
-    try:
+    with write_errors(f"cannot write {file}", "Name another FILE."):
         if text is not None:
             write_whole(file, text)
         else:
             file.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable_file_error(file, error) from None
 
 
 certificate_command.add_command(verify)

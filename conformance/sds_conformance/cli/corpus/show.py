@@ -29,6 +29,7 @@ from ...judging.verdict import RANK
 from ...presentation.story import headline, plain_table, print_labelled
 from ...presentation.story import show_command as show_typed
 from ..campaign_output import print_json
+from ..files import write_errors
 from ..options import CURRENT, console, program
 from ..paths import INPUT_PLACE, OUTPUT_FOLDER
 from ..schedule_options import parse_range
@@ -126,15 +127,13 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     if findings:
         out.print()
     svg = spacetime_svg(group_trace, blamed, f"{group_trace.schedule.name}: {manifest.name}", caption)
-    try:
+    with write_errors(f"cannot write to {saved}", "Name another DIR with --out."):
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         write_whole(picture, svg)
         write_whole(
             plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(group_trace.schedule, manifest.revision)))
         )
-    except OSError as error:
-        raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --out.") from None
     print_labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
     show_typed(out, "Replay", f"{again} COMMAND")
