@@ -20,6 +20,7 @@ from ..exploration.casts import RevisionMismatchError
 from ..exploration.counterexample import Counterexample
 from ..exploration.text import proof_of, story_of
 from ..judging.exits import Exit
+from ..judging.rules import UnknownDialectError
 from ..judging.runner import BrokenRun
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_breakdown
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
@@ -35,7 +36,8 @@ def print_json(data: object, encode: Callable[[Any], object] | None = None) -> N
 
 @contextmanager
 def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
-    """If the implementation does not complete the handshake, print the breakdown and end the command with exit code 3.
+    """If the implementation does not complete the handshake, or declares an unknown dialect, print why and end the
+    command with exit code 3.
 
     Raises UsageError if the implementation declares another revision than the references that play the other
     participants.
@@ -48,6 +50,9 @@ def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None
             f"the implementation {error}, which the references in its group speak: type --revision "
             f"{error.spoken[0]}, or declare the revisions in its handshake"
         ) from None
+    except UnknownDialectError as error:
+        err.print(str(error), style="bold red", soft_wrap=True)
+        sys.exit(Exit.NOT_DRIVEN)
     except TesteeError as fault:
         show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
         text = f"{driven.command_line} could not be tested: it did not complete the handshake."

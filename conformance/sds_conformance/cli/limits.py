@@ -22,7 +22,6 @@ from ..exploration.limits.row import LimitRow
 from ..exploration.limits.text import cause_lines, last_line, show_limits, worst_of
 from ..judging.exits import Exit
 from ..judging.formats import format_count
-from ..judging.rules import UnknownDialectError
 from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import print_labelled, show_implementation
 from ..protocols import Protocol, protocol_of, protocols
@@ -141,12 +140,8 @@ def limits_command(
         budget,
         at,
     )
-    try:
-        with driven_or_ended(err, driven):
-            measured = perform_handshake(order)
-    except UnknownDialectError as error:
-        err.print(str(error), style="bold red", soft_wrap=True)
-        sys.exit(Exit.NOT_DRIVEN)
+    with driven_or_ended(err, driven):
+        measured = perform_handshake(order)
     if about is not None:
         _refuse_another(about, measured.declaration)
     shows = not (as_json_wanted or quiet)

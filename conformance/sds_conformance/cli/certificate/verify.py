@@ -20,7 +20,6 @@ from sds_harness.declaration import printable
 from ...judging.certification import Certification, certify
 from ...judging.exits import Exit
 from ...judging.formats import format_count
-from ...judging.rules import UnknownDialectError
 from ...judging.run_player import Keep
 from ...judging.runner import Runner
 from ...presentation.story import print_labelled
@@ -229,29 +228,25 @@ def _play_sample(
     implementation.
     """
     data, rules = certificate.data, sample.plan.rules
-    try:
-        with driven_or_ended(err, driven):
-            runner = Runner(driven.connect, driven.limits, rules, data["revision"], driven.dialect)
-            try:
-                other = list(describe_differences(data, runner.start()))
-            finally:
-                runner.kill()
-            if other:
-                _differ(out, other, "this is not the certified implementation")
-            with progress_bar(err, chars=34) as bar:
-                return certify(
-                    driven.connect,
-                    sample.plan,
-                    driven.limits,
-                    dialect=driven.dialect,
-                    strict=data["strict"],
-                    running=driven.is_running_server,
-                    progress=bar,
-                    keep=Keep(plain=False),
-                )
-    except UnknownDialectError as error:
-        err.print(str(error), style="bold red", soft_wrap=True)
-        sys.exit(Exit.NOT_DRIVEN)
+    with driven_or_ended(err, driven):
+        runner = Runner(driven.connect, driven.limits, rules, data["revision"], driven.dialect)
+        try:
+            other = list(describe_differences(data, runner.start()))
+        finally:
+            runner.kill()
+        if other:
+            _differ(out, other, "this is not the certified implementation")
+        with progress_bar(err, chars=34) as bar:
+            return certify(
+                driven.connect,
+                sample.plan,
+                driven.limits,
+                dialect=driven.dialect,
+                strict=data["strict"],
+                running=driven.is_running_server,
+                progress=bar,
+                keep=Keep(plain=False),
+            )
 
 
 def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Certification) -> None:
