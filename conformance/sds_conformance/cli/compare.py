@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.exits import Exit
 from ..reports.comparing import history, markdown, page
-from ..reports.comparing.columns import ReportColumn, gather, is_folder_of_reports
-from ..reports.comparing.comparison import Comparison, compare, matches_globs
-from ..reports.comparing.history import Series, histories
+from ..reports.comparing.columns import gather, is_folder_of_reports
+from ..reports.comparing.comparison import compare, matches_globs
+from ..reports.comparing.history import histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
 from .campaign_output import print_json
 from .files import require_folders, usage_errors, write_file
@@ -102,9 +103,17 @@ def compare_command(
         meant = did_you_mean(globs[0], sorted(known)) if globs else ""
         raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs.{meant}")
     dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
-    result: _Result
+    worse: list[Text | None] = []
+    data: Any
     if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
-        result = _HistoryResult(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
+        after = f"{since:%Y-%m-%d}" if since is not None else ""
+        show = partial(show_histories, console(), dated, after)
+        as_page = partial(page.history_page, dated, after)
+        as_markdown = partial(markdown.history_markdown, dated, after)
+        data = history.to_json(dated)
+        if fail_on_worse:
+            ends = [(series.columns[0], series.columns[-1]) for series in dated if len(series.columns) > 1]
+            worse = [worse_line(compare(pair, globs)) for pair in ends]
     elif len(columns) < 2:
         raise click.UsageError(f"{reports[0]} is only one report: name a second report")
     elif since is not None:
@@ -112,72 +121,31 @@ def compare_command(
             "--since needs a folder of dated reports of one implementation: name that folder and no other report"
         )
     else:
-        result = _ComparisonResult(compare(columns, globs), every, ways, _with_ways(reports, only))
-    _write(html, result.html)
-    _write(text, result.markdown)
-    worse = result.worse() if fail_on_worse else []
+        compared = compare(columns, globs)
+        show = partial(show_comparison, console(), compared, every=every, ways=ways, command=_with_ways(reports, only))
+        as_page = partial(page.comparison_page, compared)
+        as_markdown = partial(markdown.comparison_markdown, compared, every=every, ways=ways)
+        data = compared.to_json()
+        worse = [worse_line(compared)] if fail_on_worse else []
+    _write(html, as_page)
+    _write(text, as_markdown)
+    lines = [line for line in worse if line is not None]
     out = console(stderr=as_json)
-    for line in worse:
+    for line in lines:
         out.print(line, soft_wrap=True)
-    if worse:
+    if lines:
         out.print()
     if as_json:
-        print_json(result.json())
+        print_json(data)
     else:
-        result.show()
-    sys.exit(Exit.NON_CONFORMANT if worse else Exit.CONFORMANT)
+        show()
+    sys.exit(Exit.NON_CONFORMANT if lines else Exit.CONFORMANT)
 
 
 def _with_ways(reports: Sequence[Path], only: Sequence[str]) -> str:
     """Return the command that compares the same reports with --ways."""
     options = [word for glob in only for word in ("--only", glob)]
     return shlex.join([program(), "compare", "--ways", *options, *map(str, reports)])
-
-
-class _ComparisonResult:
-    def __init__(self, comparison: Comparison, every: bool, ways: bool, command: str) -> None:
-        self.comparison, self._every, self._ways, self._command = comparison, every, ways, command
-
-    def show(self) -> None:
-        show_comparison(console(), self.comparison, every=self._every, ways=self._ways, command=self._command)
-
-    def html(self) -> str:
-        return page.comparison_page(self.comparison)
-
-    def markdown(self) -> str:
-        return markdown.comparison_markdown(self.comparison, every=self._every, ways=self._ways)
-
-    def json(self) -> dict[str, Any]:
-        return self.comparison.to_json()
-
-    def worse(self) -> list[Text]:
-        line = worse_line(self.comparison)
-        return [line] if line is not None else []
-
-
-class _HistoryResult:
-    def __init__(self, series: Sequence[Series], since: str, only: Sequence[str]) -> None:
-        self._series, self._since, self._only = series, since, only
-
-    def show(self) -> None:
-        show_histories(console(), self._series, self._since)
-
-    def html(self) -> str:
-        return page.history_page(self._series, self._since)
-
-    def markdown(self) -> str:
-        return markdown.history_markdown(self._series, self._since)
-
-    def json(self) -> dict[str, Any]:
-        return history.to_json(self._series)
-
-    def worse(self) -> list[Text]:
-        ends: list[list[ReportColumn]] = [[s.columns[0], s.columns[-1]] for s in self._series if len(s.columns) > 1]
-        lines = (worse_line(compare(pair, self._only)) for pair in ends)
-        return [line for line in lines if line is not None]
-
-
-_Result = _ComparisonResult | _HistoryResult
 
 
 def _write(file: Path | None, content: Callable[[], str]) -> None:
