@@ -19,7 +19,7 @@ from sds_harness.suggestions import did_you_mean
 
 from ..judging.plan import plan
 from ..judging.verdict import full_code
-from ..protocols import default, protocol_of, repertoires, revisions
+from ..protocols import all_vectors, default, protocol_of, repertoires, revisions
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,9 @@ def _codes(revision: str) -> dict[str, str]:
 
 def _groups(revision: str) -> dict[str, str]:
     from ..vectors.folder import default_folder, files_in, read_json  # the vectors take time to read
-    from .vectors.shared import VECTOR_SET
 
     # Do not use `load_all`: it checks each file, which takes seconds.
-    files = (read_json(path) for path in files_in(VECTOR_SET, default_folder(), "*.json").values())
+    files = (read_json(path) for path in files_in(all_vectors(), default_folder(), "*.json").values())
     return {file["group"]: file["title"] for file in files if revision in file.get("revisions", ())}
 
 

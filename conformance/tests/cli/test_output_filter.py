@@ -147,7 +147,7 @@ def test_a_crash_of_ours_has_no_code_of_a_verdict(monkeypatch: pytest.MonkeyPatc
     def crash(*_: Any, **__: Any) -> NoReturn:
         raise ZeroDivisionError(HOSTILE)
 
-    monkeypatch.setattr("sds_conformance.cli.vectors.command.default_folder", crash)
+    monkeypatch.setattr("sds_conformance.cli.vectors.default_folder", crash)
     result = typed("vectors", "list")
     assert result.exit_code == Exit.OURS
     assert "ZeroDivisionError" in result.stderr

@@ -19,7 +19,7 @@ from vector_folders import VECTOR_SET, VECTORS, copy_of_vectors, edit
 
 pytestmark = pytest.mark.exhaustive
 
-MODULE = import_module("sds_conformance.cli.vectors.command")
+MODULE = import_module("sds_conformance.cli.vectors")
 """In its package the command of the same name stands before it."""
 ESCAPE = "\x1b[2J"
 

@@ -87,7 +87,7 @@ def test_the_readme_shows_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for path in copy.glob("sds/transcripts*.json"):  # they take their time
         path.unlink()
     seal(copy)
-    monkeypatch.setattr(import_module("sds_conformance.cli.vectors.command"), "writable_folder", lambda: copy)
+    monkeypatch.setattr(import_module("sds_conformance.cli.vectors"), "writable_folder", lambda: copy)
     monkeypatch.chdir(tmp_path)
     Path("new.json").write_text(fragment[1], "utf-8")
     program, *arguments = command[1].split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+
+from sds_harness.faults import Breakdown
 
 from ...exploration.assessment import Scope
 from ...exploration.casts import Cast, NotPlayedError
@@ -30,8 +33,10 @@ from ...interop.mixed_cast import MixedCast
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...judging.causes import roots
 from ...judging.formats import format_count
+from ...judging.runner import BrokenRun
+from ...judging.verdict import Finding
 from ...presentation.last_screen import STYLES, CauseLine, sort_causes
-from ...presentation.story import headline, lines_labelled, print_labelled, show_errors, show_under
+from ...presentation.story import headline, lines_labelled, print_labelled, show_breakdown, show_errors, show_under
 from ...reports.report import Row
 from ...reports.scenario_files import cause_lines as expectation_lines
 from ...reports.scenario_files import show_scenario_files, unmet
@@ -39,8 +44,8 @@ from ...scenario_files.reader import LoadedScenario
 from ..campaign_output import print_unwritable_folder
 from ..options import CURRENT, program
 from ..progress import Plays, progress_bar
-from .shared import BAR_WIDTH, lines_of, show_violation
 
+BAR_WIDTH = 20
 IN_FULL = 3
 """Number of counterexamples that are printed in full. For further counterexamples, only the file is printed."""
 STORY_LINES = 16
@@ -369,3 +374,32 @@ def _as_json(
             "proof": proof_of(example),
         }
     return out
+
+
+def show_violation(out: Console, finding: Finding, name: str) -> None:
+    """Print the implementation and the requirement that it violated."""
+    where, rule = rule_of(finding.requirement)
+    severity = finding.severity
+    before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
+    parts = [Text(f"{name or 'the group'}: {finding.full_code}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
+    lines_of(out, before, parts)
+    print_labelled(out, "Rule", Text(rule))
+
+
+def lines_of(out: Console, before: Text, parts: list[Text]) -> None:
+    """Join parts into lines of limited width, without breaking a part."""
+    line, indent = before.copy(), before.cell_len
+    for part in parts:
+        if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:
+            line.rstrip()
+            out.print(line, soft_wrap=True)
+            line = Text(" " * indent)
+        line.append_text(part)
+    out.print(line, soft_wrap=True)
+
+
+def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
+    """Print the implementations that did not complete the handshake, with the reasons."""
+    for name, breakdown in undriven.items():
+        err.print(name, style="bold")
+        show_breakdown(err, BrokenRun.at_last_step("handshake", breakdown))

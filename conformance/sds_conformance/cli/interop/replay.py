@@ -33,7 +33,7 @@ from ..campaign_output import (
     show_proof,
     unshrunk_json,
 )
-from .shared import show_undriven, show_violation
+from .mixed import show_undriven, show_violation
 
 
 def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:

@@ -25,7 +25,7 @@ from ...judging.severity import BREAKDOWN_SEVERITY
 from ...judging.verdict import Verdict
 from ...presentation.last_screen import CauseLine, LastScreen, show_last_screen, sort_causes
 from ...presentation.story import plain_table, print_labelled, show_doubts, show_name, show_under
-from ...protocols import protocol_of
+from ...protocols import all_vectors, protocol_of
 from ...reports.baseline import Match, read_result
 from ...vectors.folder import VectorManifest, VectorsError, default_folder, load_manifest, load_of
 from ...vectors.running.causes import WrongAnswers, causes_of
@@ -39,7 +39,6 @@ from ..options import STORY_OPTIONS, console, program
 from ..paths import INPUT_FOLDER
 from ..progress import progress_bar
 from ..transcript_option import add_transcript_option, record_wrong
-from .shared import LONGEST, VECTOR_SET
 
 _EPILOG = """
 \b
@@ -61,6 +60,9 @@ _HEADLINES = {Status.BROKEN: "BREAKDOWN at", Status.ERROR: "ERROR OF THE SUITE a
 """Headlines for vectors without an answer: the implementation broke down, or the suite failed."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
+VECTOR_SET = all_vectors()
+LONGEST = 1000
+"""Maximum number of characters of a sentence, which can quote file names chosen by others."""
 _CURRENT = VECTOR_SET.revisions[0]
 """The default revision."""
 
