@@ -21,10 +21,10 @@ from ..reports.comparing.columns import gather, is_folder_of_reports
 from ..reports.comparing.comparison import compare, matches_globs
 from ..reports.comparing.history import histories
 from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
-from .campaign_output import print_json
 from .files import require_folders, usage_errors, write_file
 from .name_types import Pattern
 from .options import console, full_id, program
+from .output_filter import print_json
 from .paths import INPUT, OUTPUT_FILE
 
 _EPILOG = """

@@ -8,7 +8,8 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
@@ -18,10 +19,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+from rich.console import Console
 
 from sds_harness.clock import OPTION, ClockProbe, Faketime, MissingClockLibraryError, find_library
 from sds_harness.declaration import VIRTUAL_CLOCK
 from sds_harness.endpoint import AUTO, Endpoint
+from sds_harness.faults import TesteeError
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.session import Session
 from sds_harness.suggestions import did_you_mean
@@ -32,9 +35,12 @@ from sds_testee.installation import install_extra
 from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
 
 from ..exploration.cast_under_test import CastKind
+from ..exploration.casts import RevisionMismatchError
 from ..judging.exits import Exit
 from ..judging.rules import UnknownDialectError
+from ..judging.runner import BrokenRun
 from ..presentation.invocation import non_default_options
+from ..presentation.story import show_breakdown
 from ..protocols import Protocol, protocol_of, protocols
 from .configuration import is_overridden_by
 from .files import usage_errors
@@ -339,6 +345,32 @@ class DrivenImplementation:
     @property
     def command_line(self) -> str:
         return shlex.join(self.words)
+
+
+@contextmanager
+def driven_or_ended(err: Console, driven: DrivenImplementation) -> Iterator[None]:
+    """If the implementation does not complete the handshake, or declares an unknown dialect, print why and end the
+    command with exit code 3.
+
+    Raises UsageError if the implementation declares another revision than the references that play the other
+    participants.
+    """
+    driven.begin()
+    try:
+        yield
+    except RevisionMismatchError as error:
+        raise click.UsageError(
+            f"the implementation {error}, which the references in its group speak: type --revision "
+            f"{error.spoken[0]}, or declare the revisions in its handshake"
+        ) from None
+    except UnknownDialectError as error:
+        err.print(str(error), style="bold red", soft_wrap=True)
+        sys.exit(Exit.NOT_DRIVEN)
+    except TesteeError as fault:
+        show_breakdown(err, BrokenRun.at_last_step("handshake", fault.breakdown))
+        text = f"{driven.command_line} could not be tested: it did not complete the handshake."
+        err.print(text, style="bold red", soft_wrap=True)
+        sys.exit(Exit.NOT_DRIVEN)
 
 
 def refuse_unknown_dialect(protocol: Protocol, dialect: str | None) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from sds_harness.files import write_named
 
@@ -52,3 +53,10 @@ def usage_errors(*errors: type[Exception]) -> Iterator[None]:
         yield
     except known as error:
         raise click.UsageError(str(error)) from None
+
+
+def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
+    """Print that a folder cannot be written, with advice."""
+    text = f"Nothing can be written to {folder}: {error.strerror}. Name another DIR with --out."
+    err.print(text, style="red")
+    return text

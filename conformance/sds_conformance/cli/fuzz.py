@@ -48,9 +48,10 @@ from ..reports.scenario_files import cause_lines as expectation_lines
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
-from .campaign_output import driven_or_ended, print_json, print_unwritable_folder
-from .driving import DrivenImplementation, add_driving_options
+from .driving import DrivenImplementation, add_driving_options, driven_or_ended
+from .files import print_unwritable_folder
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, judging
+from .output_filter import print_json
 from .progress import Plays, progress_bar
 from .schedule_options import SAVE, Duration, grammar_of, which_schedules, with_scenario_files
 from .transcript_option import add_transcript_option, record

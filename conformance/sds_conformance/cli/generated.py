@@ -34,8 +34,8 @@ from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, AlterationSummary
 from ..judging.exits import Exit
 from ..presentation.story import plain_table
 from ..protocols import Protocol, protocols
-from .campaign_output import print_json
 from .model_campaigns import match_globs, processes
+from .output_filter import print_json
 from .progress import progress_bar, with_progress
 
 MEMORY_BYTES = 4 << 30

@@ -18,7 +18,6 @@ from ..judging.exits import Exit
 from ..judging.formats import format_count
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import protocol_of
-from .campaign_output import print_json
 from .files import require_folders, write_file
 from .model_campaigns import (
     markdown_rows,
@@ -27,6 +26,7 @@ from .model_campaigns import (
     unknown_name_error,
 )
 from .options import CURRENT
+from .output_filter import print_json
 from .progress import with_progress
 
 _JSON_FIELDS = ("mutant", "requirement", "found_after", "found_by", "operations", "participants", "out_of_reach")

@@ -31,11 +31,11 @@ from ..reports.limits import NAME
 from ..reports.report import Report
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
-from .campaign_output import driven_or_ended, print_json
-from .driving import DrivenImplementation, add_driving_options
+from .driving import DrivenImplementation, add_driving_options, driven_or_ended
 from .files import usage_errors, write_errors
 from .name_types import Name, names_of, unknown_name_message
 from .options import CURRENT, STORY_OPTIONS, console, judging, program
+from .output_filter import print_json
 from .paths import OUTPUT_FOLDER
 from .progress import progress_bar, span
 from .schedule_options import Duration, with_scenario_files

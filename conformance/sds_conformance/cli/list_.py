@@ -7,9 +7,9 @@ from rich.text import Text
 
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import revisions
-from .campaign_output import print_json
 from .name_types import KINDS, NameChoice, names_of
 from .options import CURRENT, console
+from .output_filter import print_json
 
 _KINDS = "\n".join(f"  {name:<13} names for {kind.used_by}" for name, kind in KINDS.items())
 _EPILOG = f"""

@@ -12,10 +12,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, TextIO, cast
 
+import click
 from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
@@ -47,12 +48,14 @@ def strip_controls(text: str) -> str:
     return "\n".join(without_controls(line, "�") for line in text.replace("\t", "    ").split("\n"))
 
 
-def shown_json(data: object, encoding: str = "utf-8", **options: Any) -> str:
-    """Return ``data`` as JSON. Characters that are unprintable, or that ``encoding`` lacks, are escaped."""
-    text = dumps(data, indent=2, **options)
-    if _has(encoding, text):
-        return text
-    return "".join(c if _has(encoding, c) else json.dumps(c)[1:-1] for c in text)
+def print_json(data: object, encode: Callable[[Any], object] | None = None) -> None:
+    """Print ``data`` as JSON on stdout. Characters that are unprintable, or that the encoding lacks, are escaped.
+    ``encode`` converts values that JSON cannot represent.
+    """
+    encoding, text = getattr(sys.stdout, "encoding", None) or "utf-8", dumps(data, indent=2, default=encode)
+    if not _has(encoding, text):
+        text = "".join(c if _has(encoding, c) else json.dumps(c)[1:-1] for c in text)
+    click.echo(text)
 
 
 def _has(encoding: str, text: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -12,33 +13,26 @@ from rich.text import Text
 
 from sds_harness.schedules import GroupTrace
 
+from ..drawing.proof import story
 from ..exploration.assessment import Assessment, assess
 from ..exploration.campaign import CampaignOrder
 from ..exploration.cast_under_test import CastKind
 from ..exploration.casts import NotPlayedError
 from ..exploration.counterexample import Counterexample, save
-from ..exploration.text import plain_story, show_head, svg_of
+from ..exploration.text import plain_story, proof_of, show_head, story_of, svg_of
 from ..judging.exits import Exit
 from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
-from ..presentation.story import print_labelled, show_errors
+from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_errors
 from ..protocols import scheduled, withdrawn
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.expectations import check
-from .campaign_output import (
-    driven_or_ended,
-    group_trace_json,
-    print_json,
-    print_not_played,
-    scenario_in,
-    show_played,
-    show_proof,
-    unshrunk_json,
-)
-from .driving import DrivenImplementation, add_driving_options, refuse_apart
-from .files import write_errors
+from ..scenario_files.reader import ScenarioFileError, load_one
+from .driving import DrivenImplementation, add_driving_options, driven_or_ended, refuse_apart
+from .files import usage_errors, write_errors
 from .name_types import NameChoice
 from .options import STRICT, console
+from .output_filter import print_json
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .progress import progress_bar
 from .schedule_options import revision_of
@@ -93,7 +87,8 @@ def replay_command(
     the schedule or the implementation is at fault.
     """
     out, err = console(), console(stderr=True)
-    loaded = scenario_in(file)
+    with usage_errors(ScenarioFileError):
+        loaded = load_one(file)
     schedule = loaded.schedule
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
@@ -157,12 +152,7 @@ def _show(
     """Print the schedule, the findings, the unmet expectations of ``row``, and whether the finding ``noted`` in the
     file was reproduced.
     """
-    show_played(out, group_trace, examples[0] if examples else None)
-    for example in examples:
-        show_head(out, example.finding)
-        show_proof(out, example)
-    show_scenario_files(out, [row])
-    show_errors(out, assessment.errors)
+    show_replayed(out, group_trace, examples, lambda example: show_head(out, example.finding), row, assessment.errors)
     if gone := withdrawn(noted):
         out.print(Text(f"{gone}."))
     elif noted and noted not in {example.what for example in examples}:
@@ -178,3 +168,61 @@ def _show(
         met = sum(expectation["verdict"] == "met" for expectation in row["expectations"])
         of_file = f", and {format_count(met, 'expectation')} met" if met else ""
         out.print(Text(f"Nothing was found: judged {judged}{of_file}.", "bold green"))
+
+
+E = TypeVar("E", bound=Counterexample)
+
+
+def show_replayed(
+    out: Console,
+    group_trace: GroupTrace,
+    examples: Sequence[E],
+    show_violation: Callable[[E], None],
+    row: dict[str, Any],
+    *errors: Mapping[str, str],
+) -> None:
+    """Print the story of one schedule, the operations left out, the findings with their proofs, the unmet expectations
+    of ``row``, and the errors of the suite. ``show_violation`` prints the head of a finding.
+    """
+    lines_labelled(out, "Story", story_of(examples[0]) if examples else story(group_trace))
+    for index, reason in group_trace.left_out.items():
+        what = group_trace.schedule.operations[index].op if index >= 0 else "opening"
+        print_labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
+    out.print()
+    for example in examples:
+        show_violation(example)
+        lines_labelled(out, "Proof", proof_of(example))
+        print_stderr(out, example.finding.stderr_lines)
+        out.print()
+    show_scenario_files(out, [row])
+    for some in errors:
+        show_errors(out, some)
+
+
+def print_not_played(err: Console, reason: Exception) -> int:
+    """Print why a schedule was not played, and return the exit code."""
+    err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
+    return Exit.NOT_DRIVEN
+
+
+def group_trace_json(group_trace: GroupTrace, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return a group trace and its findings, as JSON."""
+    return {
+        "steps": group_trace.steps,
+        "left_out": {str(index): reason for index, reason in group_trace.left_out.items()},
+        "findings": list(findings),
+    }
+
+
+def unshrunk_json(example: Counterexample) -> dict[str, Any]:
+    """Return the finding of a schedule that was played once, with its proof, as JSON."""
+    finding = example.finding
+    return {
+        "id": example.what,
+        "severity": finding.severity.value,
+        "code": finding.full_code,
+        "participant": finding.participant,
+        "expected": example.expected,
+        "seen": example.seen,
+        "proof": proof_of(example),
+    }

@@ -26,10 +26,9 @@ from ..reports.limits import with_limits
 from ..reports.report import Report
 from ..reports.terminal import last_screen, show_report, show_tested
 from .browser import show_page
-from .campaign_output import print_json
 from .files import refuse_link, require_folders, usage_errors
 from .options import STORY_OPTIONS, console, program
-from .output_filter import order
+from .output_filter import order, print_json
 from .paths import INPUT, OUTPUT_FILE
 
 

@@ -33,9 +33,9 @@ from ..presentation.links import documentation_link
 from ..presentation.project import reference_page
 from ..protocols import Protocol, default, protocols, repertoires, revisions, withdrawn
 from ..protocols.properties import GROUP, GlobalProperty
-from .campaign_output import print_json
 from .name_types import NameChoice, Pattern
 from .options import POSITIONS, console, full_id, program
+from .output_filter import print_json
 from .progress import progress_bar
 
 REQUIREMENT, POSITION, PROPERTY, SCENARIO = KINDS = ("requirement", "position", "property", "scenario")

@@ -38,11 +38,11 @@ from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
-from .campaign_output import print_json
 from .driving import DrivenImplementation, add_driving_options
 from .files import usage_errors, write_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, full_id, judging, program
+from .output_filter import print_json
 from .paths import INPUT, OUTPUT_FOLDER
 from .progress import Plays, progress_bar
 from .report import ReportForms, add_report_options

@@ -41,7 +41,6 @@ from ..judging.mixtures import are_separated as tells_apart
 from ..judging.registry import Check
 from ..presentation.story import plain_table, unwrapped_column
 from ..protocols import Protocol, default, protocols, scheduled
-from .campaign_output import print_json
 from .files import require_folders, write_file
 from .generated import generated_faults
 from .hunt import hunt_faults
@@ -53,6 +52,7 @@ from .model_campaigns import (
 )
 from .name_types import NameChoice, Pattern
 from .options import console, jobs_here, which_seed
+from .output_filter import print_json
 from .paths import OUTPUT_FILE
 from .progress import with_progress
 

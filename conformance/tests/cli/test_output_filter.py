@@ -19,8 +19,7 @@ from rich.text import Text
 from odd_adapters import HOSTILE
 from run_helpers import reference_command
 from sds_conformance.cli import main
-from sds_conformance.cli.campaign_output import print_json
-from sds_conformance.cli.output_filter import DoorConsole, filter_output
+from sds_conformance.cli.output_filter import DoorConsole, filter_output, print_json
 from sds_conformance.exploration import campaign
 from sds_conformance.judging.exits import Exit
 from suite_terminal import controls, typed, words

@@ -43,9 +43,9 @@ from ...presentation.story import (
     show_under,
 )
 from ...protocols import scheduled
-from ..campaign_output import print_json
 from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, STRICT_HELP, console, program
+from ..output_filter import print_json
 from ..paths import INPUT_PLACE
 from ..progress import progress_bar
 from ..schedule_options import revision_of

@@ -23,8 +23,8 @@ from ...judging.verdict import Verdict
 from ...presentation.last_screen import CauseLine, LastScreen, show_last_screen, sort_causes
 from ...presentation.story import plain_table, print_labelled, show_command
 from ...protocols import stating
-from ..campaign_output import print_json
 from ..options import STORY_OPTIONS, console, program
+from ..output_filter import print_json
 from ..paths import INPUT_PLACE, OUTPUT_PLACE
 from .shared import corpus_at, of_profile, on_spark, spark_job
 

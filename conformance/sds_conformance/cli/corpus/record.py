@@ -18,9 +18,9 @@ from ...exploration.campaign import TWINS_EVERY, CampaignOrder
 from ...exploration.cast_under_test import CastKind
 from ...judging.exits import Exit
 from ...judging.formats import format_count
-from ..campaign_output import driven_or_ended, print_json
-from ..driving import DrivenImplementation, add_driving_options
+from ..driving import DrivenImplementation, add_driving_options, driven_or_ended
 from ..options import about, console
+from ..output_filter import print_json
 from ..paths import OUTPUT_PLACE
 from ..schedule_options import grammar_of, which_schedules
 from .shared import on_spark, spark_job

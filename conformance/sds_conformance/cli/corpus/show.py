@@ -28,9 +28,9 @@ from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...presentation.story import headline, plain_table, print_labelled
 from ...presentation.story import show_command as show_typed
-from ..campaign_output import print_json
 from ..files import write_errors
 from ..options import CURRENT, console, program
+from ..output_filter import print_json
 from ..paths import INPUT_PLACE, OUTPUT_FOLDER
 from ..schedule_options import parse_range
 from .shared import corpus_at, corpus_errors

@@ -25,10 +25,10 @@ from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import print_labelled
 from ...protocols import protocol_of, scheduled
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import print_json
 from ..driving import SCHEME, DrivenImplementation, add_link_options, refuse_unknown_dialect, reject_server_options
 from ..name_types import NameChoice
 from ..options import CURRENT, STORY_OPTIONS, console, program, python, which_seed
+from ..output_filter import print_json
 from ..paths import INPUT_FILE
 from ..progress import Plays, progress_bar
 from ..schedule_options import SAVE, SEED_HELP, revision_of, with_scenario_files

@@ -41,7 +41,7 @@ from ...reports.report import Row
 from ...reports.scenario_files import cause_lines as expectation_lines
 from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import print_unwritable_folder
+from ..files import print_unwritable_folder
 from ..options import CURRENT, program
 from ..progress import Plays, progress_bar
 

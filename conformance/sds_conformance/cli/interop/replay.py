@@ -18,21 +18,15 @@ from ...interop.mixed_cast import MIXED, MixedCast, Roles, describe_roles, roles
 from ...interop.mixed_examples import MixedExample
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
-from ...presentation.story import print_labelled, show_errors
+from ...presentation.story import print_labelled
 from ...protocols import repertoire_of, withdrawn
 from ...reports.report import Row
-from ...reports.scenario_files import show_scenario_files, unmet
+from ...reports.scenario_files import unmet
 from ...scenario_files.expectations import check
-from ...scenario_files.reader import LoadedScenario
-from ..campaign_output import (
-    group_trace_json,
-    print_json,
-    print_not_played,
-    scenario_in,
-    show_played,
-    show_proof,
-    unshrunk_json,
-)
+from ...scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
+from ..files import usage_errors
+from ..output_filter import print_json
+from ..replay import group_trace_json, print_not_played, show_replayed, unshrunk_json
 from .mixed import show_undriven, show_violation
 
 
@@ -41,7 +35,8 @@ def scenario_of(file: Path) -> tuple[LoadedScenario, dict[str, str]]:
 
     Raises UsageError. Its message names what is missing.
     """
-    loaded = scenario_in(file)
+    with usage_errors(ScenarioFileError):
+        loaded = load_one(file)
     schedule = loaded.schedule
     roles = roles_noted(schedule)
     if dict(schedule.notes).get("cast") != MIXED or not roles:
@@ -124,13 +119,14 @@ def _show(
     """Print the schedule, the findings, the expectations of ``row`` that were not met, and whether the stored finding
     ``shown`` (the name of the implementation, and the requirement) was reproduced.
     """
-    show_played(out, group_trace, examples[0] if examples else None)
-    for example in examples:
-        show_violation(out, example.finding, example.name)
-        show_proof(out, example)
-    show_scenario_files(out, [row])
-    for assessment in judged.values():
-        show_errors(out, assessment.errors)
+    show_replayed(
+        out,
+        group_trace,
+        examples,
+        lambda example: show_violation(out, example.finding, example.name),
+        row,
+        *(assessment.errors for assessment in judged.values()),
+    )
     name, what = shown
     if gone := withdrawn(what):
         out.print(Text(f"{gone}."))

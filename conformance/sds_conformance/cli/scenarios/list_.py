@@ -10,9 +10,9 @@ from rich.text import Text
 from ...judging.plan import plan
 from ...presentation.story import plain_table, unwrapped_column
 from ...protocols import revisions, rules_of
-from ..campaign_output import print_json
 from ..name_types import NameChoice, Pattern, unknown_name_message
 from ..options import CURRENT, console
+from ..output_filter import print_json
 
 _EPILOG = """
 \b

@@ -16,10 +16,10 @@ from ...exploration.cast_under_test import CastUnderTest
 from ...judging.registry import Scenario
 from ...protocols import protocol_of, protocols, repertoire_of, rules_of
 from ...scenario_files.reader import SUFFIXES, ScenarioFileError, load_one
-from ..campaign_output import print_json
 from ..files import usage_errors, write_file
 from ..name_types import names_of, unknown_name_message
 from ..options import CURRENT
+from ..output_filter import print_json
 from ..paths import OUTPUT_FILE
 
 _EPILOG = """

@@ -41,9 +41,9 @@ from ...vectors.ledger import add_release
 from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
 from ...vectors.safeguards import files_to_replace, refuse_links, refuse_overlap
-from ..campaign_output import print_json
 from ..command_groups import HelpGroup
 from ..options import Decorator, console, program
+from ..output_filter import print_json
 from ..paths import INPUT_FILE, INPUT_FOLDER, OUTPUT_FOLDER, OutputFolder
 from ..progress import progress_bar
 from .run import LONGEST, VECTOR_SET, run_command
