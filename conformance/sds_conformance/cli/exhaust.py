@@ -308,7 +308,7 @@ def _show(out: Console, coverage: Coverage) -> None:
         table.add_row(*(f"{number:,}" for number in numbers), f"{bound.percent} %")
     out.print(table)
     out.print()
-    print_labelled(out, "Alphabet", Text("; ".join(str(part) for part in order.alphabet)))
+    print_labelled(out, "Alphabet", "; ".join(str(part) for part in order.alphabet))
     if coverage.without:
         for event in events_left_out(coverage):
             print_labelled(out, "Left out", Text(event, "yellow"))

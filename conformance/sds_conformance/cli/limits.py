@@ -147,11 +147,9 @@ def limits_command(
     shows = not (as_json_wanted or quiet)
     if shows:
         show_implementation(out, measured.declaration, measured.dialect, revision, profile, driven.transport)
-        print_labelled(
-            out, "Measures", Text(f"{format_count(len(dimensions), 'dimension')}, for at most {span(budget)}")
-        )
+        print_labelled(out, "Measures", f"{format_count(len(dimensions), 'dimension')}, for at most {span(budget)}")
         for loaded in files:
-            print_labelled(out, "Raises", Text(f"{loaded.schedule.parameter} in {loaded.printable_path}"))
+            print_labelled(out, "Raises", f"{loaded.schedule.parameter} in {loaded.printable_path}")
         out.print()
     with progress_bar(err, chars=32, width=20) as bar:
         measure(order, measured, bar)

@@ -125,7 +125,7 @@ class Plays:
             self._print(self._title)
 
     def _print(self, text: str) -> None:
-        print_labelled(self._out, "Plays", Text(text))
+        print_labelled(self._out, "Plays", text)
         self._out.print()
         self._title = ""
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.files import write_named
@@ -170,7 +169,7 @@ def report_command(
         show_tested(out, report)
         show_report(out, report, program(), stories)
         if report.limits is not None:
-            print_labelled(out, "Limits", Text(summary_of_limits(report.limits["rows"])))
+            print_labelled(out, "Limits", summary_of_limits(report.limits["rows"]))
     if ends is not None:
         sys.exit(ends)
 

@@ -271,7 +271,7 @@ def _show_since(out: Console, before: Report, report: Report) -> None:
         if ids:
             print_labelled(out, label, Text(", ".join(ids), "green" if label == "Fixed" else "bold red"))
     if not any(changes.values()):
-        print_labelled(out, "Since", Text(f"no failure of the report of {before.data['started'][:10]} is fixed"))
+        print_labelled(out, "Since", f"no failure of the report of {before.data['started'][:10]} is fixed")
 
 
 def _write(err: Console, folder: Path, report: Report) -> bool:

@@ -102,7 +102,7 @@ def smoke_command(driven: DrivenImplementation, validate: bool, revision: str) -
             Text(f"The adapter answers, but it does not work yet: {printable(failed[0].stopped, 300)}.", "bold red")
         )
         hint = _HINT_OPEN if failed[0].stopped.startswith(NOT_OPENED) else _HINT
-        print_labelled(out, "Hint", Text(hint))
+        print_labelled(out, "Hint", hint)
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     asked = ["--revision", revision] if revision != CURRENT else []

@@ -65,10 +65,10 @@ def _show(out: Console, complaint: SchemaComplaint, page_name: str) -> None:
     where = f"the {message} {'to request ' if adapter else ''}{complaint.number}{what}"
     out.print(Text.assemble(("INVALID", "bold red"), (f"  {complaint.side.value}", "bold"), f", in {where}"))
     print_labelled(out, "Field", Text(complaint.path or "the whole message", "bold"))
-    print_labelled(out, "Wrong", Text(complaint.message))
+    print_labelled(out, "Wrong", complaint.message)
     if complaint.more:
         print_labelled(out, "", Text(f"and {complaint.more} more of this kind", "dim"))
     page = PAGES[page_name].file
     mend = f"See {page} for the fields." if adapter else "This is a fault of the suite: please report it."
-    print_labelled(out, "Hint", Text(mend))
+    print_labelled(out, "Hint", mend)
     out.print()

@@ -210,7 +210,9 @@ def unwrapped_column(title: str) -> Column:
     return Column(title, no_wrap=True)
 
 
-def print_labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+def print_labelled(
+    console: Console, label: str, text: str | Text, head: Text | None = None, *, whole: bool = False
+) -> None:
     """Print a text with a label, and ``head`` before its first line; further lines are indented below the text.
 
     With ``whole`` the text is not wrapped, so that it can be copied.
@@ -219,7 +221,7 @@ def print_labelled(console: Console, label: str, text: Text, head: Text | None =
     if whole:
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
-        print_hanging(console, before, text)
+        print_hanging(console, before, Text(text) if isinstance(text, str) else text)
 
 
 def show_under(

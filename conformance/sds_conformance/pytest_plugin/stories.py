@@ -7,7 +7,6 @@ from typing import cast
 
 import pytest
 from rich.console import Console
-from rich.text import Text
 
 from sds_harness.declaration import clean_text, printable
 
@@ -41,14 +40,14 @@ def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) ->
     console, requirement, finding = _make_console(), verdict.requirement, verdict.worst
     what = finding.full_code if finding is not None else requirement.id
     console.print(headline(verdict.verdict, what, f"{requirement.level}, section {requirement.anchor!r}"))
-    print_labelled(console, "Rule", Text(requirement.statement))
+    print_labelled(console, "Rule", requirement.statement)
     if verdict.verdict is Verdict.ERROR:
-        print_labelled(console, "Fault of the suite", Text(printable(verdict.reason, LONGEST)))
+        print_labelled(console, "Fault of the suite", printable(verdict.reason, LONGEST))
     elif finding is not None:
         show_finding(console, finding, outcome.plan.revision, outcome.traces.get(finding.run))
         others = len(verdict.findings) - 1 + verdict.findings_dropped
         if others:
-            print_labelled(console, "", Text(f"and {others} more of this kind"))
+            print_labelled(console, "", f"and {others} more of this kind")
     show_command(console, "Again", again)
     return _console_text(console)
 

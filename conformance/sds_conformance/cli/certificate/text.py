@@ -46,18 +46,16 @@ def show(out: Console, certificate: Certificate) -> None:
     for verdict in _VERDICT_ORDER:
         for row in rows[verdict]:
             out.print(headline(verdict, printable(row["id"], 40), f"{row['level']}{_asides(row, known)}", 12))
-            print_labelled(out, "Rule", Text(printable(row["statement"], 600)))
+            print_labelled(out, "Rule", printable(row["statement"], 600))
             if row["reason"]:
-                print_labelled(out, "Reason", Text(printable(row["reason"], 300)))
+                print_labelled(out, "Reason", printable(row["reason"], 300))
             if row.get("shown"):
-                print_labelled(out, "Shown by", Text(join_items(row["shown"])))
+                print_labelled(out, "Shown by", join_items(row["shown"]))
         if rows[verdict]:
             out.print()
     if data["untestable"]:
         print_labelled(
-            out,
-            "Untested",
-            Text(f"{join_items(data['untestable'])}: these requirements cannot be observed from outside"),
+            out, "Untested", f"{join_items(data['untestable'])}: these requirements cannot be observed from outside"
         )
     _show_baseline(out, data)
     if rows_of_limits := certified_rows(data):
@@ -73,28 +71,24 @@ def _show_head(out: Console, certificate: Certificate) -> None:
     language = f" ({printable(about['language'], 40)})" if about["language"] else ""
     print_labelled(out, "Certified", Text(f"{certificate.name}{language}", "bold"))
     print_labelled(
-        out, "Against", Text(f"{data['revision']}: {protocol.describe_profile(data['revision'], data['profile'])}")
+        out, "Against", f"{data['revision']}: {protocol.describe_profile(data['revision'], data['profile'])}"
     )
     print_labelled(
-        out,
-        "By",
-        Text(f"{data['suite']['name']} {printable(data['suite']['version'], 40)}, {printable(data['date'], 40)}"),
+        out, "By", f"{data['suite']['name']} {printable(data['suite']['version'], 40)}, {printable(data['date'], 40)}"
     )
-    print_labelled(out, "Command", Text(command_of(data) or "none: the server was running already"))
-    print_labelled(out, "Carrier", Text(data["carrier"]))
+    print_labelled(out, "Command", command_of(data) or "none: the server was running already")
+    print_labelled(out, "Carrier", data["carrier"])
     print_labelled(out, "Declares", Text(format_declaration(data), "dim"))
     counts = ((run["scenarios"], "scenario"), (run["runs"], "run"), (run["steps"], "step"))
     print_labelled(
-        out,
-        "Played",
-        Text(f"{', '.join(format_count(*count) for count in counts)} in {join_items(run['environments'])}"),
+        out, "Played", f"{', '.join(format_count(*count) for count in counts)} in {join_items(run['environments'])}"
     )
     for environment, why in run["left_out"].items():
         print_labelled(out, "Left out", Text(f"{printable(environment, 40)}: {printable(why, 300)}", "yellow"))
-    print_labelled(out, "Vectors", Text(describe_vectors(data)))
-    print_labelled(out, "Schedules", Text(describe_fuzz(data)))
-    print_labelled(out, "Exhaust", Text(describe_exhaustion(data)))
-    print_labelled(out, "Limits", Text(describe_limits(data)))
+    print_labelled(out, "Vectors", describe_vectors(data))
+    print_labelled(out, "Schedules", describe_fuzz(data))
+    print_labelled(out, "Exhaust", describe_exhaustion(data))
+    print_labelled(out, "Limits", describe_limits(data))
     for doubt in data["doubts"]:
         print_labelled(out, "Warning", Text(printable(doubt, 600), "yellow"))
     out.print()
@@ -105,11 +99,11 @@ def _show_level(out: Console, level: dict[str, Any]) -> None:
     aside = f", {unjudged_note(level)}" if unjudged_note(level) else ""
     print_labelled(out, "Level", Text.assemble((printable(level["name"], 80), style), printable(aside, 400)))
     for why in level["against"]:
-        print_labelled(out, "", Text(printable(why, 300)))
+        print_labelled(out, "", printable(why, 300))
     for part in level["parts"]:
         if not part["held"] and part["because"]:
             why = printable("; ".join(part["because"]), 6000)
-            print_labelled(out, "", Text(f"not {printable(part['title'], 40)}: {why}"))
+            print_labelled(out, "", f"not {printable(part['title'], 40)}: {why}")
     out.print()
 
 
@@ -120,15 +114,13 @@ def _show_baseline(out: Console, data: dict[str, Any]) -> None:
     print_labelled(
         out,
         "Baseline",
-        Text(
-            f"{where} lists {format_count(len(baseline['known']), 'failure')} as known; "
-            "the certificate counts them as failures"
-        ),
+        f"{where} lists {format_count(len(baseline['known']), 'failure')} as known; "
+        "the certificate counts them as failures",
     )
     for row in baseline["known"]:
         flaky = "flaky" if row.get("flaky") else ""
         text = ": ".join(filter(None, (row["requirement"], row["scenario"], flaky, row["reason"])))
-        print_labelled(out, "", Text(printable(text, 400)))
+        print_labelled(out, "", printable(text, 400))
     for row in baseline["complaints"]:
         text = f"line {row['line']}: {row['what']}; {row['change']}"
         print_labelled(out, "", Text(printable(text, 400), "yellow"))

@@ -170,7 +170,7 @@ def verify(
         )
     where = ", ".join(environment.name for environment in sample.plan.environments)
     how = "all of it" if all_of_it else f"seed {seed}: {format_count(len(sample.plan.scenarios), 'scenario')}"
-    print_labelled(out, "Rerun", Text(f"{how}, in {where}"))
+    print_labelled(out, "Rerun", f"{how}, in {where}")
     _judge(out, certificate, sample, _play_sample(err, driven, certificate, sample, out))
 
 
@@ -180,7 +180,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     """
     data = certificate.data
     _refuse(out, forgeries(data))
-    print_labelled(out, "Digest", Text("matches its contents"))
+    print_labelled(out, "Digest", "matches its contents")
     try:
         signature = read_signature(file)
         if signature is None and allowed is not None:
@@ -194,7 +194,7 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
         aside = (
             ": --allowed-signers would name the owner of the key" if signature is not None and allowed is None else ""
         )
-        print_labelled(out, "Signature", Text(text + aside))
+        print_labelled(out, "Signature", text + aside)
     with usage_errors(VectorsError):
         other = list(version_differences(data))
     if other:
@@ -203,20 +203,16 @@ def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | N
     _refuse(out, contradictory_claims(data))
     what = format_count(len(data["requirements"]), "requirement")
     print_labelled(
-        out,
-        "Level",
-        Text(f"follows from the verdicts on its {what}, and so do the counts; {count_judged(data)} are judged"),
+        out, "Level", f"follows from the verdicts on its {what}, and so do the counts; {count_judged(data)} are judged"
     )
-    print_labelled(
-        out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors of this installation")
-    )
+    print_labelled(out, "Suite", f"{data['suite']['version']}, with the catalogue and the vectors of this installation")
 
 
 def _refuse(out: Console, wrong: Iterable[str]) -> None:
     """If the certificate has errors, print them and end the command."""
     if found := list(wrong):
         for sentence in found[:_MOST_SHOWN]:
-            print_labelled(out, "Wrong", Text(printable(sentence, 400)))
+            print_labelled(out, "Wrong", printable(sentence, 400))
         _end(out, "Forged", "the certificate was changed, or contradicts itself", Exit.USAGE)
 
 
@@ -258,11 +254,9 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
     but = f", none of them in {', '.join(sorted(missed))}" if missed else ", in all sections"
     runs = f"{format_count(outcome.runs, 'run')}, {format_count(outcome.steps, 'step')}"
-    print_labelled(
-        out, "Compared", Text(f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
-    )
+    print_labelled(out, "Compared", f"{len(found.compared)} of {format_count(len(rows), 'requirement')}{but} ({runs})")
     if "limits" in certificate.data:
-        print_labelled(out, "Limits", Text(f"not measured again: type `{program()} limits` to measure the limits"))
+        print_labelled(out, "Limits", f"not measured again: type `{program()} limits` to measure the limits")
     for name, why in outcome.left_out.items():
         print_labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
     how_many = format_count(len(found.differences), "verdict differs", "verdicts differ")
@@ -290,9 +284,9 @@ def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
 def _print_differences(out: Console, differences: Iterable[str]) -> None:
     sentences = list(differences)
     for sentence in sentences[:_MOST_SHOWN]:
-        print_labelled(out, "Differs", Text(sentence))
+        print_labelled(out, "Differs", sentence)
     if len(sentences) > _MOST_SHOWN:
-        print_labelled(out, "", Text(f"and {format_count(len(sentences) - _MOST_SHOWN, 'more difference')}"))
+        print_labelled(out, "", f"and {format_count(len(sentences) - _MOST_SHOWN, 'more difference')}")
 
 
 def _end(out: Console, head: str, text: str, code: Exit, *lines: str) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from sds_harness.declaration import printable
 
@@ -127,7 +126,7 @@ def check_command(
     else:
         if not quiet:
             show_implementation(out, tally.declaration, printable(manifest.dialect), judged, profile)
-            print_labelled(out, "Corpus", Text(f"{folder}: {formats.format_count(manifest.schedules, 'schedule')}"))
+            print_labelled(out, "Corpus", f"{folder}: {formats.format_count(manifest.schedules, 'schedule')}")
             out.print()
             show_coverage(out, tally, scope)
             _print_result(out, tally, roots, folder, stories)
@@ -158,7 +157,7 @@ def _print_result(out: Console, tally: CampaignTally, roots: Sequence[Root], fol
         schedules = formats.format_count(tally.schedules, "schedule")
         of = f"{tally.found_in[what]:,} of {schedules}, the first is number {index}"
         who = finding.participant or "all participants"
-        print_labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {who}"))
+        print_labelled(out, "Found", f"in {of}, at step {finding.step} of {who}")
         show_seen(out, finding)
         show_softened(out, finding)
         show_under(out, root.under, lambda what: details_of(tally.found[what]))

@@ -166,10 +166,10 @@ def _print_result(
 ) -> None:
     from ...corpus.report import samples_of_cause
 
-    print_labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.label})"))
-    print_labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.label})"))
+    print_labelled(out, "A", f"{difference.a.manifest.name} ({difference.a.place.label})")
+    print_labelled(out, "B", f"{difference.b.manifest.name} ({difference.b.place.label})")
     for sentence in difference.dialect_notes:
-        print_labelled(out, "Dialect", Text(sentence))
+        print_labelled(out, "Dialect", sentence)
     out.print()
     total = difference.identical + difference.divergent
     table = plain_table(Column("Class", no_wrap=True), right=("schedules", ""))
@@ -193,14 +193,14 @@ def _print_cause(out: Console, cause: DivergenceCause, samples: list[DivergenceS
     head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {format_count(cause.schedules, 'schedule')}")
     out.print(head, soft_wrap=False)
     for rule in rules_of(cause):
-        print_labelled(out, "Rule", Text(rule))
+        print_labelled(out, "Rule", rule)
     if cause.reason:
-        print_labelled(out, "Because", Text(cause.reason))
+        print_labelled(out, "Because", cause.reason)
     for sample in samples[:1]:
         if sample.proof or sample.story:
-            print_labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
+            print_labelled(out, "Example", f"schedule {sample.schedule}. {'' if sample.proof else sample.story}")
         for line in sample.proof[:_LINES]:
-            print_labelled(out, "", Text(line))
+            print_labelled(out, "", line)
         again = shlex.join([program(), "replay", f"{place.label}/{sample.file}", "--"])
         show_command(out, "Again", f"{again} COMMAND")
     out.print()

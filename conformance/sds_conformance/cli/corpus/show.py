@@ -107,9 +107,9 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     side = stored.side
     ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
     who = ", ".join(printable(name, 40) for name in group_trace.schedule.names)
-    print_labelled(out, "Members", Text(who))
+    print_labelled(out, "Members", who)
     compared = f"{side['steps']} that `corpus diff` compares"
-    print_labelled(out, "Steps", Text(f"{compared}, digest {side['digest'].hex()}{ended}"))
+    print_labelled(out, "Steps", f"{compared}, digest {side['digest'].hex()}{ended}")
     out.print()
     out.print(_table(rows, corpora_of(manifest.revision).in_words))
     out.print()
@@ -119,9 +119,9 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         example = Counterexample.from_unshrunk(finding, group_trace)
         where, _ = rule_of(finding.requirement)
         out.print(headline(finding.severity, finding.full_code, where, width=0))
-        print_labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
+        print_labelled(out, "At", f"step {example.act.number if example.act else 0} of {finding.participant}")
         for line in proof_of(example)[:3] or [describe_finding(example)]:
-            print_labelled(out, "", Text(line))
+            print_labelled(out, "", line)
         if blamed is None:
             blamed, caption = example.act, describe_finding(example)
     if findings:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 from rich.cells import cell_len
-from rich.text import Text
 
 from sds_harness.declaration import printable
 
@@ -154,7 +153,7 @@ def interop_command(
             return
         InteropStory(out, outcome).introduce()
         against = protocol_of(judged).describe_profile(judged, "full")
-        print_labelled(out, "Against", Text(f"{judged}: {against}"))
+        print_labelled(out, "Against", f"{judged}: {against}")
         pairs, exchanges = len(outcome.sides) ** 2, len(outcome.exchanges.all)
         plays.begin(f"{format_count(pairs, 'pair')}, {format_count(exchanges, 'exchange')} each")
 

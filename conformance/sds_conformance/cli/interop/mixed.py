@@ -299,12 +299,12 @@ class MixedGroups:
             f"by {discovery.schedule.name} of {format_count(whole, 'step')}, "
             f"shrunk to {steps}; {schedules} showed the finding"
         )
-        print_labelled(out, "Found", Text(found))
+        print_labelled(out, "Found", found)
         show_dropped_expectations(out, example)
         print_labelled(
             out,
             "Played by",
-            Text(example.parts + (", and the violation needs no other participant" if example.fails_alone else "")),
+            example.parts + (", and the violation needs no other participant" if example.fails_alone else ""),
         )
         _show_story(out, example, files.get("story"))
 
@@ -383,7 +383,7 @@ def show_violation(out: Console, finding: Finding, name: str) -> None:
     before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
     parts = [Text(f"{name or 'the group'}: {finding.full_code}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
     lines_of(out, before, parts)
-    print_labelled(out, "Rule", Text(rule))
+    print_labelled(out, "Rule", rule)
 
 
 def lines_of(out: Console, before: Text, parts: list[Text]) -> None:

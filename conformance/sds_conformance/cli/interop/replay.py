@@ -102,7 +102,7 @@ def play_again(
         print_json(data | {"expectations": row["expectations"]})
     else:
         print_labelled(out, "Playing", Text(schedule.name or "a schedule", "bold"))
-        print_labelled(out, "Played by", Text(describe_roles(roles)))
+        print_labelled(out, "Played by", describe_roles(roles))
         _show(out, group_trace, examples, judged, shown, row)
     bad = errors or result.unmet or any(example.finding.severity is Verdict.FAIL for example in examples)
     return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]

@@ -219,10 +219,10 @@ def _show(
 ) -> None:
     declared = outcome.declaration
     show_name(out, declared, carrier)
-    print_labelled(out, "Against", Text(f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}"))
+    print_labelled(out, "Against", f"{format_count(len(outcome.answered), 'vector')} of {outcome.revision}")
     if dialect:
         note = f"{printable(dialect)}: all bytes are translated; --dialect '' turns the translation off"
-        print_labelled(out, "Dialect", Text(note))
+        print_labelled(out, "Dialect", note)
     out.print()
     show_doubts(out, protocol_of(outcome.revision).doubts(outcome.doubt_data))
     warned = [answered for answered in outcome.answered if answered.answer.status is Status.WARN]
@@ -318,7 +318,7 @@ def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
     if others:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
         more = f" and {format_count(len(others) - MOST_NAMES, 'more vector')}" if len(others) > MOST_NAMES else ""
-        print_labelled(out, "Also", Text(f"{names}{more}"))
+        print_labelled(out, "Also", f"{names}{more}")
     show_under(out, cause.under)
     out.print()
 
@@ -335,7 +335,7 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
     """
     answer, vector = answered.answer, answered.vector
     if alike:
-        print_labelled(out, "Vector", Text(printable(vector["id"])))
+        print_labelled(out, "Vector", printable(vector["id"]))
     else:
         headline = f"{_HEADLINES[answer.status]} {printable(vector['id'])}"
         out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
@@ -349,7 +349,7 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
     )
     for title, text in rows:
         if text:
-            print_labelled(out, title, Text(text))
+            print_labelled(out, title, text)
     if not alike:
         out.print()
 
