@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_conformance.cli.scenarios.show import as_scenario_file, built_in_scenario, draw
+from sds_conformance.cli.scenarios import as_scenario_file, built_in_scenario, draw
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols import Protocol, protocols, repertoire_of
 from sds_harness.environment import PLAIN

@@ -459,7 +459,7 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
 
 
 def _scenario(out: Console, protocol: Protocol, r: Row) -> None:
-    from .scenarios.show import built_in_scenario  # These modules import the drawing modules, which is slow.
+    from .scenarios import built_in_scenario  # not at the top, because the import is slow
 
     revision, _ = built_in_scenario(r["id"])
     which = "" if revision == default().rules.current else f" --revision {revision}"
