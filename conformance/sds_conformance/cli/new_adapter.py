@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from sds_harness.files import write_new
 from sds_harness.suggestions import did_you_mean
 
-from .documentation import PAGES
+from .docs import PAGES
 from .name_types import complete_name
 from .options import console, program
 from .paths import OUTPUT_FOLDER

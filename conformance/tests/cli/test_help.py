@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from run_helpers import REPOSITORY
 from sds_conformance.cli import main
 from sds_conformance.cli.command_groups import LazyCommand
-from sds_conformance.cli.documentation import PAGES
+from sds_conformance.cli.docs import PAGES
 from sds_conformance.cli.name_types import KINDS, names_of
 from sds_conformance.presentation import project
 from sds_conformance.protocols import revisions
