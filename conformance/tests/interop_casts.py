@@ -14,8 +14,7 @@ from run_helpers import reference
 from sds_conformance.exploration.assessment import Scope
 from sds_conformance.exploration.casts import Cast, CastImplementation
 from sds_conformance.interop.matrix import Interop, explore
-from sds_conformance.interop.mixed import Mixed, explore_mixed
-from sds_conformance.interop.mixed_cast import MixedCast
+from sds_conformance.interop.mixed import Mixed, MixedCast, explore_mixed
 from sds_conformance.protocols.exchanges import AspectMark
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_harness.link import LocalLink

@@ -26,9 +26,6 @@ from ..protocols.exchanges import (
     left_open,
 )
 
-Progress = Callable[[str, int, int], None]
-"""Called with a description of what is played now, its number from 0, and the total number."""
-
 
 @dataclass
 class PairResult:
@@ -146,10 +143,11 @@ class Interop:
 
 def explore(
     cast: Cast,
-    progress: Progress = lambda what, number, total: None,
+    progress: Callable[[str, int, int], None] = lambda what, number, total: None,
     begun: Callable[[Interop], None] = lambda outcome: None,
 ) -> Interop:
-    """Start a cast, play all exchanges with each ordered pair, and close it. ``begun`` is called after the handshakes.
+    """Start a cast, play all exchanges with each ordered pair, and close it. ``begun`` is called after the handshakes,
+    ``progress`` with a description of what is played now, its number from 0, and the total number.
 
     An interrupt ends the playing; the exchanges that were played count. Raises RevisionMismatchError.
     """

@@ -14,21 +14,112 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sds_harness.schedules import GroupTrace, Schedule
+from sds_harness.schedules import GroupTrace, Member, Schedule
 
 from ..exploration.assessment import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..exploration.campaign import TWINS_EVERY
-from ..exploration.casts import NotPlayedError
-from ..judging.formats import format_count
+from ..exploration.casts import Cast, CastImplementation, NotPlayedError
+from ..judging.formats import format_count, short
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols import property_of, repertoire_of
+from ..protocols import exchanges_of, property_of, repertoire_of
+from ..protocols.exchanges import SENDER
 from ..protocols.properties import Replay
 from ..scenario_files.expectations import ExpectationResult, check
-from .mixed_cast import MixedCast, Roles, add_common_settings, describe_roles, grammar_for, members_of, roles_for
 
 GROUP = ""
 """Used in place of the name of an implementation in findings against the group."""
+
+
+# ---- Casts -----------------------------------------------------------------------------------------------------------
+
+MIXED = "mixed"
+"""Value of the note "cast" in a schedule of a mixed group."""
+SUBSTITUTE = "reference"
+_PLAYS = "plays "
+
+Roles = Mapping[str, str]
+"""Maps each participant to the name of its implementation."""
+
+
+def roles_for(schedule: Schedule, names: tuple[str, ...], first: int) -> dict[str, str]:
+    """Assign implementations to participants in turn; ``first`` is the index of the first implementation."""
+    return {member: names[(first + place) % len(names)] for place, member in enumerate(schedule.names)}
+
+
+def roles_to_note(roles: Roles) -> dict[str, str]:
+    """Format roles as notes of a schedule."""
+    return {"cast": MIXED, **{f"{_PLAYS}{member}": name for member, name in roles.items()}}
+
+
+def roles_noted(schedule: Schedule) -> dict[str, str]:
+    """Read the roles from the notes of a schedule; participants without a note are missing."""
+    notes = dict(schedule.notes)
+    return {member: notes[f"{_PLAYS}{member}"] for member in schedule.names if f"{_PLAYS}{member}" in notes}
+
+
+def describe_roles(roles: Roles) -> str:
+    by_name: dict[str, list[str]] = {}
+    for member, name in roles.items():
+        by_name.setdefault(name, []).append(short(member))
+    return "; ".join(f"{', '.join(members)}: {name}" for name, members in by_name.items())
+
+
+def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
+    """The participants that an implementation plays."""
+    return [member for member in schedule.names if roles[member] == name]
+
+
+class MixedCast:
+    """A cast of several implementations and, for each implementation, a second cast in which references play all other
+    participants.
+    """
+
+    def __init__(self, cast: Cast) -> None:
+        """``cast`` must be started; the caller ends it."""
+        self.cast = cast
+        self._among: dict[str, Cast] = {}
+
+    def __enter__(self) -> MixedCast:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> GroupTrace:
+        """Play with references in place of all implementations but ``name``. The references use the bloom filters and
+        the times of implementation ``name``. Raises NotPlayedError.
+        """
+        other = f"{SUBSTITUTE} of {name}"
+        if name not in self._among:
+            declared = self.cast.declarations[name]
+            others = CastImplementation(other, lambda _: repertoire_of(self.cast.revision).make_substitute(declared))
+            self._among[name] = Cast([self.cast.implementations[name], others], self.cast.revision)
+            self._among[name].start()
+        return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
+
+    def find_fixed_settings(self) -> dict[str, int]:
+        """Return the settings that all implementations must share, because an implementation that is not configurable
+        fixes them.
+        """
+        out: dict[str, int] = {}
+        wanted = exchanges_of(self.cast.revision).in_common
+        schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="the common settings")
+        for name in self.cast.driven:
+            try:
+                party = self.cast.play(schedule, {SENDER: name}).parties.get(SENDER)
+            except NotPlayedError:
+                continue
+            for key, value in wanted.items():
+                found = getattr(party.in_force, key) if party is not None else 0
+                if found not in (0, value):
+                    out.setdefault(key, found)
+        return out
+
+    def kill(self) -> None:
+        """Kill the processes of the casts among references."""
+        for cast in self._among.values():
+            cast.kill()
 
 
 # ---- Judging ---------------------------------------------------------------------------------------------------------
@@ -231,15 +322,12 @@ class Mixed:
                 known.schedules += 1
 
 
-Progress = Callable[[Mixed], None]
-
-
 def explore_mixed(
     mixed_cast: MixedCast,
     seed: int,
     examples: int,
     scope: Scope,
-    progress: Progress = lambda mixed: None,
+    progress: Callable[[Mixed], None] = lambda mixed: None,
     files: Sequence[Schedule] = (),
 ) -> Mixed:
     """Play schedules with all implementations that can be tested, and judge them. The ``files`` of users are first:
@@ -254,12 +342,14 @@ def explore_mixed(
     mixed = Mixed(names, seed, examples)
     try:
         repertoire, in_common = repertoire_of(mixed_cast.cast.revision), mixed_cast.find_fixed_settings()
-        grammar = grammar_for(repertoire, names)
+        # At least one participant per implementation, up to the maximum of the protocol.
+        grammar = repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
         first = [file for file in files for _ in names]
         for index in range(len(first) + examples):
             # A schedule depends on its index only, not on which implementations were abandoned.
             own = first[index] if index < len(first) else repertoire.generated(seed, index - len(first), grammar)
-            schedule = add_common_settings(own, in_common)
+            configuration = dict(own.configuration) | in_common
+            schedule = replace(own, configuration=tuple(sorted(configuration.items())))
             played = _play_one(mixed_cast, mixed, index, schedule, scope)
             if played is not None and index < len(first):
                 group_trace, roles = played

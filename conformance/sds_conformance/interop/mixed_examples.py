@@ -22,8 +22,7 @@ from ..exploration.counterexample import (
 from ..exploration.text import plain_story, svg_of
 from ..judging.verdict import Finding
 from ..protocols import property_of
-from .mixed import GROUP, Discovery, judge
-from .mixed_cast import MixedCast, Roles, describe_roles, roles_to_note
+from .mixed import GROUP, Discovery, MixedCast, Roles, describe_roles, judge, roles_to_note
 
 ATTEMPTS = 1_000
 """Maximum number of schedules that are played to shrink one discovery."""

@@ -28,8 +28,7 @@ from ...exploration.text import (
     show_unstable,
     story_of,
 )
-from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
-from ...interop.mixed_cast import MixedCast
+from ...interop.mixed import GROUP, Discovery, Mixed, MixedCast, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...judging.causes import roots
 from ...judging.formats import format_count

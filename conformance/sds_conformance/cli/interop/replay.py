@@ -13,8 +13,7 @@ from sds_harness.schedules import GroupTrace
 
 from ...exploration.assessment import Assessment, Scope
 from ...exploration.casts import Cast, NotPlayedError
-from ...interop.mixed import GROUP, judge
-from ...interop.mixed_cast import MIXED, MixedCast, Roles, describe_roles, roles_noted
+from ...interop.mixed import GROUP, MIXED, MixedCast, Roles, describe_roles, judge, roles_noted
 from ...interop.mixed_examples import MixedExample
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
