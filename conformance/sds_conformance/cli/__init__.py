@@ -19,7 +19,7 @@ from sds_harness.watchdog import run_watchdog
 
 from ..judging.exits import Exit
 from .command_groups import Commands
-from .completion import complete, completion_request
+from .completion import VARIABLE, complete
 from .configuration import explain as explain_configuration
 from .configuration import use as use_configuration
 from .output_filter import OutputError, filter_output
@@ -101,7 +101,7 @@ class SuiteCommands(Commands):
                 # click would exit with 1, the code of a verdict, after an interrupt and after a closed pipe.
                 more["standalone_mode"] = False
                 try:
-                    if args is None and (wanted := completion_request()):
+                    if args is None and (wanted := os.environ.get(VARIABLE)):
                         sys.exit(complete(self, wanted))
                     code = super().main(args, prog_name, **more)
                     sys.exit(code if isinstance(code, int) else Exit.CONFORMANT)

@@ -139,7 +139,9 @@ def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str
 def check_command(file: Path, sources: tuple[Path, ...]) -> None:
     """Compare FILE with REPORTs, without playing anything."""
     out = console()
-    baseline, wrong, ours = _load_baseline(file), False, False
+    with usage_errors(BaselineError):
+        baseline = load(file)
+    wrong, ours = False, False
     for source in sources:
         one = _require_same_revision(_read_result(source), baseline)
         found = match_baseline(baseline, one)
@@ -159,11 +161,6 @@ def _print_missing_reasons(entries: Any, file: Path) -> None:
         text = ", ".join(lines[:10]) + (f" and {format_count(len(lines) - 10, 'more line')}" if len(lines) > 10 else "")
         places = f"{'line' if len(lines) == 1 else 'lines'} {text}"
         click.echo(f"Add reasons and links to the entries without them in {file}: {places}.")
-
-
-def _load_baseline(file: Path) -> Baseline:
-    with usage_errors(BaselineError):
-        return load(file)
 
 
 def _data(source: Path) -> dict[str, Any]:

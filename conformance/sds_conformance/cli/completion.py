@@ -7,8 +7,7 @@ control characters (``output_filter``), because a shell reads the output.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from contextlib import suppress
 
 import click
 from click.shell_completion import get_completion_class
@@ -21,13 +20,8 @@ _PROGRAM = "sds-conformance"
 SHELLS = ("bash", "zsh", "fish")
 
 
-def completion_request() -> str:
-    """Return the request of a shell for completion, such as ``bash_source``; "" if there is none."""
-    return os.environ.get(VARIABLE, "")
-
-
 def complete(command: click.Command, wanted: str) -> Exit:
-    """Print the script or the completions that a shell requests.
+    """Print the script or the completions that a shell requests, such as ``bash_source``.
 
     A completion never fails: a message or a traceback would appear in the line that the user is typing.
     """
@@ -41,13 +35,9 @@ def complete(command: click.Command, wanted: str) -> Exit:
     completion = found(command, {}, _PROGRAM, VARIABLE)
     if what == "source":
         order(completion.source())
-    else:
-        order(_complete_or_empty(completion.complete) + "\n")
+        return Exit.CONFORMANT
+    found_words = ""
+    with suppress(Exception):
+        found_words = completion.complete()
+    order(found_words + "\n")
     return Exit.CONFORMANT
-
-
-def _complete_or_empty(complete: Callable[[], str]) -> str:
-    try:
-        return complete()
-    except Exception:
-        return ""

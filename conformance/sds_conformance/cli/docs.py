@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .browser import show_address
+from .browser import show_page
 from .name_types import NameChoice
 from .options import console, full_id, program
 
@@ -150,7 +150,7 @@ def docs_command(name: str | None, path: bool, opened: bool) -> None:
             if not (address := address_of(entry)):
                 message = "the documentation site has no address yet, and no section of a public text belongs to the ID"
                 raise click.UsageError(f"{name} cannot be opened: {message}. Leave out --open to print the page.")
-            show_address(console(stderr=True), address)
+            show_page(console(stderr=True), address)
             return
         show(console(), [(entry.protocol, describe_entry(entry, None)) for entry in select_entries([name])])
         return

@@ -6,9 +6,8 @@ import click
 from rich.text import Text
 
 from ..presentation.story import plain_table, unwrapped_column
-from ..protocols import revisions
 from .name_types import KINDS, NameChoice, names_of
-from .options import CURRENT, console
+from .options import console, which_revision
 from .output_filter import print_json
 
 _KINDS = "\n".join(f"  {name:<13} names for {kind.used_by}" for name, kind in KINDS.items())
@@ -28,13 +27,7 @@ Examples:
 
 @click.command("list", epilog=_EPILOG)
 @click.argument("kind", metavar="KIND", type=NameChoice(list(KINDS)))
-@click.option(
-    "--revision",
-    type=NameChoice(list(revisions())),
-    default=CURRENT,
-    show_default=True,
-    help="The revision whose names to list.",
-)
+@which_revision("The revision whose names to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object of names and summaries.")
 def list_command(kind: str, revision: str, as_json: bool) -> None:
     """List the names that options take.

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from sds_harness.resources import MOST_JOBS, usable_jobs, why_alone
 
-from ..protocols import default, protocols, revisions
+from ..protocols import default, protocols, revisions, scheduled
 from ..protocols.properties import GROUP
 from .name_types import NameChoice
 from .output_filter import DoorConsole
@@ -57,13 +57,18 @@ def combine(*options: Decorator) -> Decorator:
     return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
 
 
-REVISION = click.option(
-    "--revision",
-    type=NameChoice(list(revisions())),
-    default=CURRENT,
-    show_default=True,
-    help="Revision to judge; `sds-conformance list revisions` describes them.",
-)
+def which_revision(what: str) -> Decorator:
+    """Return the option ``revision``; ``what`` describes what the command does with the revision."""
+    choice = NameChoice(list(revisions()))
+    return click.option("--revision", type=choice, default=CURRENT, show_default=True, help=what)
+
+
+def optional_revision(what: str) -> Decorator:
+    """Return the option ``revision`` of a command that plays or judges schedules, with no default."""
+    return click.option("--revision", type=NameChoice(scheduled()), help=what)
+
+
+REVISION = which_revision("Revision to judge; `sds-conformance list revisions` describes them.")
 about = combine(
     REVISION,
     click.option(
@@ -75,8 +80,11 @@ about = combine(
     ),
 )
 """The options ``profile`` and ``revision``."""
-STRICT_HELP = "Report violations as failures even where a position of the suite turns them into warnings."
-STRICT = click.option("--strict", is_flag=True, help=STRICT_HELP)
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Report violations as failures even where a position of the suite turns them into warnings.",
+)
 judging = combine(STRICT, about)
 """The options ``profile``, ``revision`` and ``strict``."""
 

@@ -24,14 +24,14 @@ from ..judging.exits import Exit
 from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_errors
-from ..protocols import scheduled, withdrawn
+from ..protocols import withdrawn
 from ..reports.scenario_files import show_scenario_files, unmet
 from ..scenario_files.expectations import check
 from ..scenario_files.reader import ScenarioFileError, load_one
 from .driving import DrivenImplementation, add_driving_options, driven_or_ended, refuse_apart
 from .files import usage_errors, write_errors
 from .name_types import NameChoice
-from .options import STRICT, console
+from .options import STRICT, console, optional_revision
 from .output_filter import print_json
 from .paths import INPUT_FILE, OUTPUT_FOLDER
 from .progress import progress_bar
@@ -55,11 +55,7 @@ Examples:
     type=NameChoice([casting.value for casting in CastKind]),
     help="How processes play the participants, see `fuzz --help`. Default: the cast in FILE, else together.",
 )
-@click.option(
-    "--revision",
-    type=NameChoice(scheduled()),
-    help="Revision to judge. Default: the revision in FILE, else the current revision.",
-)
+@optional_revision("Revision to judge. Default: the revision in FILE, else the current revision.")
 @STRICT
 @click.option(
     "--out",

@@ -20,12 +20,12 @@ from ..judging.exits import Exit
 from ..judging.plan import plan
 from ..judging.registry import Scenario
 from ..presentation.story import plain_table, unwrapped_column
-from ..protocols import protocol_of, protocols, repertoire_of, revisions, rules_of
+from ..protocols import protocol_of, protocols, repertoire_of, rules_of
 from ..scenario_files.reader import SUFFIXES, ScenarioFileError, errors_in, files_in, load_one
 from .command_groups import HelpGroup
 from .files import usage_errors, write_file
-from .name_types import NameChoice, Pattern, names_of, unknown_name_message
-from .options import CURRENT, console
+from .name_types import Pattern, names_of, unknown_name_message
+from .options import CURRENT, console, which_revision
 from .output_filter import print_json
 from .paths import INPUT, OUTPUT_FILE
 
@@ -71,13 +71,7 @@ def scenarios_command() -> None:
 
 @scenarios_command.command("list", epilog=_LIST)
 @click.argument("globs", nargs=-1, metavar="[GLOB]...", type=Pattern("scenarios"))
-@click.option(
-    "--revision",
-    type=NameChoice(list(revisions())),
-    default=CURRENT,
-    show_default=True,
-    help="The revision whose scenarios to list.",
-)
+@which_revision("The revision whose scenarios to list.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_command(globs: tuple[str, ...], revision: str, as_json: bool) -> None:
     """List the scenarios of the suite.

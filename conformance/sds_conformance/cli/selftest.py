@@ -40,7 +40,7 @@ from ..judging.mixtures import Mixture, examine_mixture
 from ..judging.mixtures import are_separated as tells_apart
 from ..judging.registry import Check
 from ..presentation.story import plain_table, unwrapped_column
-from ..protocols import Protocol, default, protocols, scheduled
+from ..protocols import Protocol, default, protocols
 from .files import require_folders, write_file
 from .generated import generated_faults
 from .hunt import hunt_faults
@@ -51,7 +51,7 @@ from .model_campaigns import (
     unknown_name_error,
 )
 from .name_types import NameChoice, Pattern
-from .options import console, jobs_here, which_seed
+from .options import console, jobs_here, optional_revision, which_seed
 from .output_filter import print_json
 from .paths import OUTPUT_FILE
 from .progress import with_progress
@@ -241,10 +241,8 @@ class SelfTestProof:
     metavar="N",
     help=f"With --hunt: number of schedules for each legal variant.  [default: {VARIANT_EXAMPLES}]",
 )
-@click.option(
-    "--revision",
-    type=NameChoice(scheduled()),
-    help="With --hunt: play the mutants of this revision. Default: all mutants of SDS, each in its own revision.",
+@optional_revision(
+    "With --hunt: play the mutants of this revision. Default: all mutants of SDS, each in its own revision."
 )
 @which_seed("Seed of all random choices; `random` draws a seed and prints it.")
 def selftest_command(

@@ -41,9 +41,7 @@ from ...presentation.story import (
     show_softened,
     show_under,
 )
-from ...protocols import scheduled
-from ..name_types import NameChoice
-from ..options import STORY_OPTIONS, STRICT_HELP, console, program
+from ..options import STORY_OPTIONS, STRICT, console, optional_revision, program
 from ..output_filter import print_json
 from ..paths import INPUT_PLACE
 from ..progress import progress_bar
@@ -75,17 +73,13 @@ Exit codes:
 @click.command("check", epilog=_EPILOG)
 @click.argument("folder", type=INPUT_PLACE, metavar="DIR")
 @of_profile
-@click.option(
-    "--revision",
-    type=NameChoice(scheduled()),
-    help="Revision to judge. Default: the revision of the corpus.",
-)
+@optional_revision("Revision to judge. Default: the revision of the corpus.")
 @click.option(
     "--everything",
     is_flag=True,
     help="First verify all columns, digests, comparison runs and counts; takes twice the time.",
 )
-@click.option("--strict", is_flag=True, help=STRICT_HELP)
+@STRICT
 @click.option("--json", "json_wanted", is_flag=True, help="Print the result as JSON.")
 @STORY_OPTIONS
 @on_spark

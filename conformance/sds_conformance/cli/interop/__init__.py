@@ -22,11 +22,10 @@ from ...judging.exits import Exit
 from ...judging.formats import format_count
 from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import print_labelled
-from ...protocols import protocol_of, scheduled
+from ...protocols import protocol_of
 from ...scenario_files.reader import LoadedScenario
 from ..driving import SCHEME, DrivenImplementation, add_link_options, refuse_unknown_dialect, reject_server_options
-from ..name_types import NameChoice
-from ..options import CURRENT, STORY_OPTIONS, console, program, python, which_seed
+from ..options import CURRENT, STORY_OPTIONS, console, optional_revision, program, python, which_seed
 from ..output_filter import print_json
 from ..paths import INPUT_FILE
 from ..progress import Plays, progress_bar
@@ -77,11 +76,8 @@ Exit codes:
     "and check its expectations. Each implementation plays each participant once; repeatable."
 )
 @which_seed(SEED_HELP, "S")
-@click.option(
-    "--revision",
-    type=NameChoice(scheduled()),
-    help="Revision that all implementations speak. Default: the revision in the "
-    "FILE of --replay, else the current revision.",
+@optional_revision(
+    "Revision that all implementations speak. Default: the revision in the FILE of --replay, else the current revision."
 )
 @click.option(
     "--dialect",
