@@ -103,22 +103,22 @@ mutants of the same name."""
 class SelfTestProof:
     """The results of all mutants and variants."""
 
-    kills: list[MutantResult]
-    acceptances: list[VariantResult]
+    mutants: list[MutantResult]
+    variants: list[VariantResult]
     unguarded: list[str] = field(default_factory=list)
     """Requirements that have a check but no mutant."""
-    unproven: list[Check] = field(default_factory=list)
-    """Checks that reject no mutant of their requirement."""
     outdated: list[str] = field(default_factory=list)
     """Declared consequences that no mutant shows."""
-    unshown: list[str] = field(default_factory=list)
-    """Codes of the catalogue that no mutant shows."""
-    unlisted: list[str] = field(default_factory=list)
-    """Codes that mutants show and the catalogue does not list."""
     declarations: list[DeclarationResults] = field(default_factory=list)
     """Results of random declarations, each played with broken models."""
     mixtures: list[Mixture] = field(default_factory=list)
     """Models with several faults, each with the root causes that were reported."""
+    unshown: list[str] = field(default_factory=list)
+    """Codes of the catalogue that no mutant shows."""
+    unlisted: list[str] = field(default_factory=list)
+    """Codes that mutants show and the catalogue does not list."""
+    unproven: list[Check] = field(default_factory=list)
+    """Checks that reject no mutant of their requirement."""
     interrupted: bool = False
     """True if an interrupt ended the self-test, so that the remaining mutants and variants were not played."""
     quick: bool = False
@@ -126,45 +126,39 @@ class SelfTestProof:
 
     @property
     def accepted_count(self) -> int:
-        return sum(not acceptance.refused for acceptance in self.acceptances)
+        return sum(not acceptance.refused for acceptance in self.variants)
 
     @property
     def complete(self) -> bool:
-        sound = (
-            not any(kill.has_survived or kill.unexplained or kill.overdue for kill in self.kills) and not self.outdated
-        )
-        sound &= all(examined.is_sound for examined in self.declarations) and tells_apart(self.mixtures)
-        return sound and self.accepted_count == len(self.acceptances) and not (self.unguarded or self.unlisted)
+        wrong = any(kill.has_survived or kill.unexplained or kill.overdue for kill in self.mutants)
+        wrong |= not all(examined.is_sound for examined in self.declarations) or not tells_apart(self.mixtures)
+        wrong |= self.accepted_count < len(self.variants)
+        return not (wrong or self.outdated or self.unguarded or self.unlisted)
 
     @property
     def totals(self) -> str:
         """One line with the numbers of killed mutants, of accepted variants and of the other results."""
-        skipped = sum(bool(kill.skipped) for kill in self.kills)
-        pending = sum(bool(kill.pending) for kill in self.kills)
-        killed = sum(kill.killed for kill in self.kills)
-        parts = (
-            [f"{killed} of {format_count(len(self.kills), 'mutant')} killed by their requirement"] if self.kills else []
-        )
+        skipped = sum(bool(kill.skipped) for kill in self.mutants)
+        pending = sum(bool(kill.pending) for kill in self.mutants)
+        killed = sum(kill.killed for kill in self.mutants)
+        parts = []
+        if self.mutants:
+            parts += [f"{killed} of {format_count(len(self.mutants), 'mutant')} killed by their requirement"]
         parts += [f"{pending} pending"] if pending else []
         parts += [f"{skipped} skipped"] if skipped else []
-        parts += (
-            [f"{self.accepted_count} of {format_count(len(self.acceptances), 'legal variant')} accepted"]
-            if self.acceptances
-            else []
-        )
-        if self.quick and self.acceptances:
+        if self.variants:
+            parts += [f"{self.accepted_count} of {format_count(len(self.variants), 'legal variant')} accepted"]
+        if self.quick and self.variants:
             parts += [f"each variant played one in {QUICK_SHARE} long scenarios"]
-        if self.quick and self.kills:
+        if self.quick and self.mutants:
             parts += [f"each mutant played one in {OTHER_SHARE} scenarios of other requirements"]
         if self.declarations:
             seen_through = sum(examined.is_sound for examined in self.declarations)
             parts += [f"with {seen_through} of {len(self.declarations)} declarations, every broken model was found"]
         if self.mixtures:
             found, faults = sum(one.found for one in self.mixtures), sum(len(one.faults) for one in self.mixtures)
-            effects, roots = (
-                sum(len(one.effects) for one in self.mixtures),
-                sum(len(one.roots) for one in self.mixtures),
-            )
+            effects = sum(len(one.effects) for one in self.mixtures)
+            roots = sum(len(one.roots) for one in self.mixtures)
             parts += [
                 f"{found} of {faults} combined faults are root causes in the report, "
                 f"{effects} of {roots} root causes are only effects"
@@ -360,7 +354,7 @@ def run_self_test(
     complete (``whole``) and no interrupt ended the self-test.
     """
     proof = SelfTestProof([], [], quick=quick)
-    kills, acceptances = proof.kills, proof.acceptances
+    kills, acceptances = proof.mutants, proof.variants
     interrupted = True
     with suppress(KeyboardInterrupt):
         with processes(jobs) as pool:
@@ -419,14 +413,14 @@ def _try_declarations(proof: SelfTestProof, err: Console, count: int, seed: int,
 
 def _declaration(drawn: tuple[str, bool, Declared]) -> DeclarationResults:
     name, with_honest, declared = drawn
-    protocol = _protocol((name, ""))
+    protocol = _protocol(name)
     how = (HONEST, *BROKEN) if with_honest else BROKEN
     examined: DeclarationResults = examine_declaration(protocol.rules, protocol.model, name, declared, how)
     return examined
 
 
 def _mixture(name: str, seed: int, number: int) -> Mixture | None:
-    protocol = _protocol((name, ""))
+    protocol = _protocol(name)
     return examine_mixture(protocol.rules, protocol.model, name, seed, number, _KNOWN)
 
 
@@ -435,19 +429,19 @@ _KNOWN = KnownRuns()
 
 
 def _mutant(named: Named, without: frozenset[str], *, quick: bool) -> MutantResult:
-    protocol = _protocol(named)
+    protocol = _protocol(named[0])
     left_out = _numbers(protocol, without)
     return examine_mutant(protocol.rules, protocol.model, named[1], left_out, _KNOWN, quick=quick)
 
 
 def _variant(named: Named, without: frozenset[str], *, quick: bool) -> VariantResult:
-    protocol = _protocol(named)
+    protocol = _protocol(named[0])
     left_out = _numbers(protocol, without)
     return examine_variant(protocol.rules, protocol.model, named[1], left_out, _KNOWN, quick=quick)
 
 
-def _protocol(named: Named) -> Protocol:
-    return next(protocol for protocol in protocols() if protocol.name == named[0])
+def _protocol(name: str) -> Protocol:
+    return next(protocol for protocol in protocols() if protocol.name == name)
 
 
 def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
@@ -459,19 +453,8 @@ def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
 
 
 def _as_json(proof: SelfTestProof) -> dict[str, object]:
-    return {
-        "mutants": [asdict(kill) for kill in proof.kills],
-        "variants": [asdict(acceptance) for acceptance in proof.acceptances],
-        "unguarded": proof.unguarded,
-        "outdated": proof.outdated,
-        "declarations": [asdict(examined) for examined in proof.declarations],
-        "mixtures": [asdict(one) for one in proof.mixtures],
-        "unshown": proof.unshown,
-        "unlisted": proof.unlisted,
-        "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
-        "interrupted": proof.interrupted,
-        "quick": proof.quick,
-    }
+    unproven = [{"requirement": check.requirement, "check": check.name} for check in proof.unproven]
+    return asdict(replace(proof, unproven=[])) | {"unproven": unproven}
 
 
 # ---- On a terminal -----------------------------------------------------------------------------------------------
@@ -479,31 +462,31 @@ def _as_json(proof: SelfTestProof) -> dict[str, object]:
 
 def _show(out: Console, proof: SelfTestProof) -> None:
     table = plain_table(unwrapped_column("Mutant"), unwrapped_column("Requirement"), "Verdict", right=("Others",))
-    for kill in sorted(proof.kills, key=lambda k: (not (k.has_survived or k.overdue), k.killed, k.requirement)):
+    for kill in sorted(proof.mutants, key=lambda k: (not (k.has_survived or k.overdue), k.killed, k.requirement)):
         style = "bold red" if kill.has_survived or kill.overdue else "green" if kill.killed else "dim"
         table.add_row(kill.mutant, kill.requirement, Text(_verdict_text(kill), style), str(len(kill.also) or "·"))
-    if proof.kills:
+    if proof.mutants:
         out.print(table)
         out.print()
     table = plain_table(unwrapped_column("Legal variant"), unwrapped_column("Passed"), "Verdict")
-    for acceptance in proof.acceptances:
+    for acceptance in proof.variants:
         style = "bold red" if acceptance.refused else "green"
         table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
-    if proof.acceptances:
+    if proof.variants:
         out.print(table)
         out.print()
     sound = "yellow" if proof.interrupted else "bold green"
     out.print(proof.totals, style=sound if proof.complete else "bold red")
-    alive = [kill.mutant for kill in proof.kills if kill.has_survived]
+    alive = [kill.mutant for kill in proof.mutants if kill.has_survived]
     if alive:
         out.print(f"Alive: {', '.join(alive)}", style="bold red")
-    overdue = [kill.mutant for kill in proof.kills if kill.overdue]
+    overdue = [kill.mutant for kill in proof.mutants if kill.overdue]
     if overdue:
         out.print(
             f"Marked as pending, but rejected by the check of its requirement: {', '.join(overdue)}. Remove the mark.",
             style="bold red",
         )
-    for kill in proof.kills:
+    for kill in proof.mutants:
         if kill.unexplained:
             others = ", ".join(kill.unexplained)
             out.print(
@@ -594,17 +577,13 @@ def markdown(proof: SelfTestProof) -> str:
     requirements = _requirements()
     checks_of = {name: checks for p in protocols() for name, checks in p.rules.register.checks.items()}
     order = list(requirements)
-    kills = sorted(proof.kills, key=lambda kill: (order.index(kill.requirement), kill.mutant))
+    kills = sorted(proof.mutants, key=lambda kill: (order.index(kill.requirement), kill.mutant))
     counts = {
         requirement: sum(kill.requirement == requirement for kill in kills)
         for requirement in order
         if requirement in checks_of
     }
-    lines = [
-        _INTRODUCTION,
-        f"**{proof.totals}**",
-        "",
-    ]
+    lines = [_INTRODUCTION, f"**{proof.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "Fault", "Requirement", "Verdict", "Also failed"),
@@ -624,8 +603,6 @@ def markdown(proof: SelfTestProof) -> str:
         f"{sum(beside)} other requirements (median {statistics.median(beside or [0]):g} per mutant). The table of",
         "consequences gives a reason for each. A requirement in bold has no reason: its check has a defect.",
         "",
-    ]
-    lines += [
         "`fail` is the violation of a MUST, `warn` is the violation of a SHOULD, or of a MUST "
         "that a position softens; `noted` is a",
         "legal deviation that is only noted.",
@@ -643,7 +620,7 @@ def markdown(proof: SelfTestProof) -> str:
     lines += markdown_rows(
         "Legal variants",
         ("Variant", "What it chooses", "Verdict"),
-        [(f"`{a.variant}`", a.summary, _answer(a)) for a in sorted(proof.acceptances, key=lambda a: a.variant)],
+        [(f"`{a.variant}`", a.summary, _answer(a)) for a in sorted(proof.variants, key=lambda a: a.variant)],
     )
     lines += markdown_rows(
         "Mutants of each requirement",

@@ -48,7 +48,7 @@ PROOFS = {
     "more": (proof_of(LATE), 1, "late (SDS-SEND-01) also fails SDS-SEND-03, which is not declared as a consequence"),
     "outdated": (replace(GOOD, outdated=["A fails B"]), 1, "Declared consequence that no run shows: A fails B"),
     "unproven": (
-        SelfTestProof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], [CHECK]),
+        SelfTestProof(GOOD.mutants, GOOD.variants, unguarded=["SDS-MSG-99"], unproven=[CHECK]),
         1,
         f"Requirements without a mutant: SDS-MSG-99 Checks that reject no mutant of their requirement: {CHECK.name}",
     ),
@@ -82,7 +82,7 @@ def test_the_table_has_a_row_of_each_mutant_variant_and_requirement() -> None:
     assert "| `sly` | what sly does | SDS-RECV-05 | pass: pending | SDS-X |" in markdown(proof_of(SLY))
     assert "| fail | SDS-SEND-02, **SDS-SEND-03** |" in markdown(proof_of(LATE))
     permission = CHECKS["SDS-ACK-03"][0]
-    unproven = markdown(SelfTestProof([], [], [], [permission, CHECK]))
+    unproven = markdown(SelfTestProof([], [], unproven=[permission, CHECK]))
     assert f"Checks that reject no mutant of their requirement:\n\n- `{CHECK.name}` of SDS-SEND-01\n" in unproven
     assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in unproven
 
