@@ -180,12 +180,12 @@ def _last_screen(
         facts.append(("Report", Text(str(report_dir / NAME), no_wrap=True)))
     worst = worst_of(data)
     if worst is not None and worst["replay"]:
-        return LastScreen(last_line(data), cause_lines(data), facts, worst["replay"], "plays that size again")
-    if report_dir is not None:
-        command = shlex.join([program(), "certificate", "write", str(report_dir)])
-        return LastScreen(last_line(data), cause_lines(data), facts, command, "writes a certificate")
-    command = driven.format_command("run", "--report", "report", *spoken_of)
-    return LastScreen(last_line(data), cause_lines(data), facts, command, "judges every requirement")
+        command, why = worst["replay"], "plays that size again"
+    elif report_dir is not None:
+        command, why = shlex.join([program(), "certificate", "write", str(report_dir)]), "writes a certificate"
+    else:
+        command, why = driven.format_command("run", "--report", "report", *spoken_of), "judges every requirement"
+    return LastScreen(last_line(data), cause_lines(data), facts, command, why)
 
 
 def _dimensions_of_files(files: tuple[LoadedScenario, ...], revision: str) -> list[Dimension]:

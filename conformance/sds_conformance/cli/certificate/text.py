@@ -134,20 +134,15 @@ def _asides(row: dict[str, Any], known: Iterable[str]) -> str:
 
 def _counts(data: dict[str, Any]) -> Table:
     """Return a table with the number of requirements with each verdict, by section of the specification."""
-    verdicts = [*Verdict]
-    heads = ("inconcl." if verdict is Verdict.INCONCLUSIVE else verdict.value for verdict in verdicts)
-    table = plain_table("Section", right=heads)
+    verdicts = {verdict: verdict.value for verdict in Verdict}
+    table = plain_table("Section", right=(verdicts | {Verdict.INCONCLUSIVE: "inconcl."}).values())
     titles = {section.id: section.title for section in protocol_of(data["revision"]).rules.catalogue.sections}
     for section in dict.fromkeys(row["section"] for row in data["requirements"]):
         rows = [row["verdict"] for row in data["requirements"] if row["section"] == section]
-        table.add_row(titles.get(section, printable(section, 32)), *_cells(map(rows.count, _values(verdicts))))
+        table.add_row(titles.get(section, printable(section, 32)), *_cells(map(rows.count, verdicts.values())))
     table.add_section()
-    table.add_row("All", *_cells(data["verdicts"][value] for value in _values(verdicts)), style="bold")
+    table.add_row("All", *_cells(data["verdicts"][value] for value in verdicts.values()), style="bold")
     return table
-
-
-def _values(verdicts: Iterable[Verdict]) -> list[str]:
-    return [verdict.value for verdict in verdicts]
 
 
 def _cells(counts: Iterable[int]) -> list[Text]:

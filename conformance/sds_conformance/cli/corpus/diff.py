@@ -141,12 +141,10 @@ def _last_screen(difference: CorpusDifference, place: Place) -> LastScreen:
         for one in found
     ]
     legal = difference.classes.get(Class.LEGAL, 0)
-    facts = (
-        [("Legal", Text(f"{format_count(legal, 'schedule')} differ where the specification leaves a choice"))]
-        if legal
-        else []
-    )
-    facts.append(("Page", Text(f"{place.label}/index.html", no_wrap=True)))
+    facts = [("Page", Text(f"{place.label}/index.html", no_wrap=True))]
+    if legal:
+        text = f"{format_count(legal, 'schedule')} differ where the specification leaves a choice"
+        facts.insert(0, ("Legal", Text(text)))
     command = shlex.join([program(), "corpus", "check", difference.a.place.label])
     why = "judges A, because `diff` does not show faults that A and B share"
     if found and found[0].samples:
@@ -213,13 +211,9 @@ def _percent(count: int, total: int) -> str:
 def _last_line(difference: CorpusDifference) -> Text:
     total = difference.identical + difference.divergent
     in_all = f"({format_count(total, 'schedule')}, {difference.seconds:.1f} s)"
+    divergent = format_count(difference.divergent, "schedule")
     if not difference.divergent:
         return Text(f"Nothing differs {in_all}.", "bold green")
     if difference.is_legal:
-        return Text(
-            f"Only legal differences: {format_count(difference.divergent, 'schedule')} differ {in_all}.", "bold green"
-        )
-    return Text(
-        f"Differences in {format_count(difference.divergent, 'schedule')} {in_all}; not all of them are legal.",
-        "bold red",
-    )
+        return Text(f"Only legal differences: {divergent} differ {in_all}.", "bold green")
+    return Text(f"Differences in {divergent} {in_all}; not all of them are legal.", "bold red")

@@ -204,15 +204,12 @@ def _last_screen(
     options: list[str],
 ) -> LastScreen:
     facts = [*shown.facts(), *groups.facts()]
-    if again := groups.first_again():
-        return LastScreen(
-            shown.verdict(matrix_s), groups.cause_lines(), facts, again, "replays the first counterexample"
-        )
-    pairs = [f"{name}={shlex.join(words)}" for name, words in commands.items()]
-    command = shlex.join([program(), "interop", "--schedules", "1000", *options, *pairs])
-    return LastScreen(
-        shown.verdict(matrix_s), groups.cause_lines(), facts, command, "plays more schedules in mixed groups"
-    )
+    command, why = groups.first_again(), "replays the first counterexample"
+    if not command:
+        pairs = [f"{name}={shlex.join(words)}" for name, words in commands.items()]
+        command = shlex.join([program(), "interop", "--schedules", "1000", *options, *pairs])
+        why = "plays more schedules in mixed groups"
+    return LastScreen(shown.verdict(matrix_s), groups.cause_lines(), facts, command, why)
 
 
 def _exit_code(outcome: Interop, groups: MixedGroups) -> int:

@@ -185,12 +185,9 @@ class MixedGroups:
         """Return lines for the last screen with the counts of mixed groups."""
         if self.mixed is None:
             return []
-        found = (
-            format_count(len(self.mixed.sorted_discoveries), "finding")
-            if self.mixed.sorted_discoveries
-            else "nothing found"
-        )
-        found += f", {format_count(self.mixed.unmet_count, 'expectation')} not met" if self.mixed.unmet_count else ""
+        number, unmet_count = len(self.mixed.discoveries), self.mixed.unmet_count
+        found = format_count(number, "finding") if number else "nothing found"
+        found += f", {format_count(unmet_count, 'expectation')} not met" if unmet_count else ""
         facts = [("Groups", Text(f"{format_count(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
         folder = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
         return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]

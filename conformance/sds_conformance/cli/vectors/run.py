@@ -376,43 +376,27 @@ def _sentence(outcome: Examination, causes: Sequence[WrongAnswers]) -> Text:
     not played, and errors of the suite.
     """
     name = outcome.declaration.name
+    wrong, broken, errors = map(outcome.count, (Status.FAIL, Status.BROKEN, Status.ERROR))
+    vectors = format_count(len(outcome.answered), "vector was", "vectors were")
+    unplayed = f"{format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played"
     if outcome.interrupted:
-        return Text(
-            f"Interrupted: {format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played.",
-            "bold yellow",
-        )
+        return Text(f"Interrupted: {unplayed}.", "bold yellow")
     if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
-        counted = f"{skipped} of {format_count(len(outcome.answered), 'vector was', 'vectors were')} skipped"
-        text = f" {counted}; a skipped vector proves nothing." if skipped else ""
+        text = f" {skipped} of {vectors} skipped; a skipped vector proves nothing." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), text)
     parts = []
-    if outcome.count(Status.FAIL):
-        wrong = format_count(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
-        parts.append(f"{name} gives the wrong answer to {format_count(outcome.count(Status.FAIL), 'vector')}: {wrong}.")
-    if outcome.count(Status.BROKEN):
-        parts.append(
-            f"{name} broke down at {format_count(outcome.count(Status.BROKEN), 'vector')} instead of answering."
-        )
+    if wrong:
+        roots = format_count(sum(cause.verdict is Verdict.FAIL for cause in causes), "root cause")
+        parts.append(f"{name} gives the wrong answer to {format_count(wrong, 'vector')}: {roots}.")
+    if broken:
+        parts.append(f"{name} broke down at {format_count(broken, 'vector')} instead of answering.")
     if outcome.out_of_time:
-        parts.append(
-            f"The total time was used up: "
-            f"{format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played."
-        )
+        parts.append(f"The total time was used up: {unplayed}.")
     elif outcome.unasked_count:
-        parts.append(
-            f"{format_count(outcome.unasked_count, 'vector was', 'vectors were')} not played: "
-            f"after {PATIENCE} breakdowns in a row, the rest of a group is skipped."
-        )
-    if outcome.count(Status.ERROR):
-        parts.append(
-            f"The suite itself failed at {format_count(outcome.count(Status.ERROR), 'vector')}: please report it."
-        )
-    return (
-        Text(" ".join(parts), "bold red")
-        if parts
-        else Text(
-            f"{name} has no verdict: {format_count(len(outcome.answered), 'vector was', 'vectors were')} skipped.",
-            "bold yellow",
-        )
-    )
+        parts.append(f"{unplayed}: after {PATIENCE} breakdowns in a row, the rest of a group is skipped.")
+    if errors:
+        parts.append(f"The suite itself failed at {format_count(errors, 'vector')}: please report it.")
+    if not parts:
+        return Text(f"{name} has no verdict: {vectors} skipped.", "bold yellow")
+    return Text(" ".join(parts), "bold red")
