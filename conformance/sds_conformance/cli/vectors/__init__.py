@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -81,17 +81,13 @@ def _examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  sds-conformance vectors {line}" for line in lines)])
 
 
-def _report_file_errors(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorator: convert an error in a file of vectors to a usage error, which ends the command."""
-
-    @wraps(function)
-    def wrapper(*arguments: Any, **options: Any) -> None:
-        try:
-            function(*arguments, **options)
-        except (VectorsError, OSError) as error:
-            raise click.UsageError(printable(str(error), LONGEST)) from None
-
-    return wrapper
+@contextmanager
+def _report_file_errors() -> Iterator[None]:
+    """Convert an error in a file of vectors to a usage error, which ends the command."""
+    try:
+        yield
+    except (VectorsError, OSError) as error:
+        raise click.UsageError(printable(str(error), LONGEST)) from None
 
 
 def _out_option(kind: OutputFolder, what: str) -> Decorator:
@@ -129,7 +125,7 @@ _AGAINST = click.option(
 @_FRAGMENT
 @_AGAINST
 @_WRITABLE
-@_report_file_errors
+@_report_file_errors()
 def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
     """Add the vector in FRAGMENT to the file of vectors NAME.
 
@@ -151,7 +147,7 @@ def add(name: str, fragment: Path, against: str, folder: Path | None) -> None:
 @click.option("--corrected", default="", metavar="WHY", help="Why a released vector was wrong, for the changelog.")
 @_AGAINST
 @_WRITABLE
-@_report_file_errors
+@_report_file_errors()
 def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: Path | None) -> None:
     """Replace the vector ID by the vector in FRAGMENT.
 
@@ -166,7 +162,7 @@ def replace(test_id: str, fragment: Path, corrected: str, against: str, folder: 
 
 @vectors_command.command("format", epilog=_examples("format"))
 @_WRITABLE
-@_report_file_errors
+@_report_file_errors()
 def format_command(folder: Path | None) -> None:
     """Bring files that were edited by hand into canonical form.
 
@@ -213,7 +209,7 @@ def _faults(folder: Path, every: list[Document], expected: dict[str, bytes]) -> 
 @vectors_command.command(epilog=_examples("generate", "generate --check", "generate --out new"))
 @click.option("--check", is_flag=True, help="Write nothing; compare the files byte for byte with the expected content.")
 @_out_option(OUTPUT_FOLDER, "Folder to write to, which may be new or empty. Default: vectors/ of the checkout.")
-@_report_file_errors
+@_report_file_errors()
 def generate(check: bool, folder: Path | None) -> None:
     """Compute vectors by their formulas, or check all files.
 
@@ -245,7 +241,7 @@ def generate(check: bool, folder: Path | None) -> None:
 
 @vectors_command.command(epilog=_examples("lint"))
 @click.argument("folder", required=False, type=INPUT_FOLDER, metavar="[DIR]")
-@_report_file_errors
+@_report_file_errors()
 def lint(folder: Path | None) -> None:
     """Check the schemas, digests, canonical form and changelog of all files.
 
@@ -260,7 +256,7 @@ def lint(folder: Path | None) -> None:
 @vectors_command.command(epilog=_examples("release 1.1.0"))
 @click.argument("version")
 @_WRITABLE
-@_report_file_errors
+@_report_file_errors()
 def release(version: str, folder: Path | None) -> None:
     """Enter VERSION in the ledger of releases.
 
@@ -281,7 +277,7 @@ def release(version: str, folder: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="List the vectors of this group; repeatable.")
 @click.option("--files", "by_file", is_flag=True, help="List the files, with their shape and revisions.")
-@_report_file_errors
+@_report_file_errors()
 def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     """List the groups, the files, or the vectors of a group."""
     if groups and by_file:
@@ -372,7 +368,7 @@ def _groups(material: Material, everything: list[dict[str, Any]]) -> Table:
 @vectors_command.command(epilog=_examples("export vectors-1.0.0", "export --overwrite vectors-1.0.0"))
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace an existing folder.")
-@_report_file_errors
+@_report_file_errors()
 def export(folder: Path, overwrite: bool) -> None:
     """Copy the vectors and their schemas to DIR.
 
