@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from sds_conformance.cli.report import FORMS, Form
+from sds_conformance.cli.report import FORMS, render
 from sds_conformance.judging.certification import certify
 from sds_conformance.judging.plan import plan
 from sds_conformance.presentation.invocation import Invocation
@@ -46,9 +46,9 @@ def main() -> None:
     rows = {"run": playing}
     with TemporaryDirectory() as folder:
         rows["report.json, report.jsonl, traces"], _ = timed(lambda: write_report(Path(folder), report))
-        for form in (*FORMS, Form("annotations", "")):
-            rows[form.name], _ = timed(partial(form.render, report))
-        later, _ = timed(lambda: [form.render(read_report(Path(folder))) for form in FORMS])
+        for form in (*FORMS, "annotations"):
+            rows[form], _ = timed(partial(render, form, report))
+        later, _ = timed(lambda: [render(form, read_report(Path(folder))) for form in FORMS])
     forms = sum(rows.values()) - playing
     ratio = (playing + forms) / playing
     if asked.json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -30,63 +30,42 @@ from .options import STORY_OPTIONS, console, program
 from .output_filter import order, print_json
 from .paths import INPUT, OUTPUT_FILE
 
-
-@dataclass(frozen=True)
-class Form:
-    """A form of a report: its option, and the function that renders it."""
-
-    name: str
-    help: str
-
-    def render(self, report: Report) -> str:
-        """Return the content of the file."""
-        maker: Callable[[Report], str] = getattr(import_module(f"...reports.{self.name}", __name__), self.name)
-        return maker(report)
+FORMS = {
+    "html": "Write a self-contained HTML page with every finding to FILE.",
+    "junit": "Write JUnit XML to FILE, for the test report of a CI.",
+    "markdown": "Write a Markdown summary to FILE, for the page of a CI job.",
+    "badge": "Write an SVG badge to FILE.",
+    "sarif": "Write SARIF to FILE, for code scanning.",
+}
+"""The forms of a report that are files, each with the help of its option."""
 
 
-HTML = Form("html", "Write a self-contained HTML page with every finding to FILE.")
-FORMS = (
-    HTML,
-    Form("junit", "Write JUnit XML to FILE, for the test report of a CI."),
-    Form("markdown", "Write a Markdown summary to FILE, for the page of a CI job."),
-    Form("badge", "Write an SVG badge to FILE."),
-    Form("sarif", "Write SARIF to FILE, for code scanning."),
-)
+def render(form: str, report: Report) -> str:
+    """Return a report in a form, which the function of the same name in the module of this name makes."""
+    maker: Callable[[Report], str] = getattr(import_module(f"...reports.{form}", __name__), form)
+    return maker(report)
 
 
 @dataclass(frozen=True)
 class ReportForms:
     """The forms to write, with their files."""
 
-    files: dict[Form, Path] = field(default_factory=dict)
-    annotations: bool = False
+    files: dict[str, Path]
+    annotations: bool
 
     def __bool__(self) -> bool:
         return bool(self.files) or self.annotations
-
-    @property
-    def page(self) -> Path | None:
-        """The file for the HTML page; None if no page is written."""
-        return self.files.get(HTML)
-
-    def with_page(self, file: Path) -> ReportForms:
-        """Return a copy that also writes the HTML page, to ``file``."""
-        return replace(self, files={**self.files, HTML: file})
-
-    def check(self) -> None:
-        """Check, before a long run, that the folders of the files exist. Raises UsageError."""
-        require_folders(*self.files.values())
 
     def write(self, err: Console, report: Report) -> Exit | None:
         """Write the files and print the annotations. Print a line for each file, also if it cannot be written. Return
         the exit code for the error; None if there was no error.
         """
         ends: Exit | None = None
-        for form, path in [*self.files.items(), *([(Form("annotations", ""), None)] if self.annotations else [])]:
+        for form, path in [*self.files.items(), *([("annotations", None)] if self.annotations else [])]:
             try:
-                text = form.render(report)
+                text = render(form, report)
             except Exception as error:  # a fault of the suite must not look like a verdict
-                message = f"Fault of the suite: {form.name}: {type(error).__name__}: {error}"
+                message = f"Fault of the suite: {form}: {type(error).__name__}: {error}"
                 err.print(printable(message, 400), style="bold white on red", soft_wrap=True)
                 ends = Exit.OURS
                 continue
@@ -95,7 +74,7 @@ class ReportForms:
                 continue
             try:
                 write_named(path, text)
-                err.print(f"Report as {form.name}: {path}", soft_wrap=True)
+                err.print(f"Report as {form}: {path}", soft_wrap=True)
             except OSError as error:
                 err.print(f"{path} was not written: {error.strerror}.", style="bold red", soft_wrap=True)
                 ends = ends or Exit.USAGE
@@ -107,15 +86,13 @@ def add_report_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def wrapper(annotations: bool, **rest: Any) -> None:
-        files = {form: path for form in FORMS if (path := rest.pop(form.name)) is not None}
+        files = {form: path for form in FORMS if (path := rest.pop(form)) is not None}
         function(report_forms=ReportForms(files, annotations), **rest)
 
     help_text = "Print errors and warnings as annotations of GitHub Actions."
     decorated = click.option("--annotations", is_flag=True, help=help_text)(wrapper)
-    for form in reversed(FORMS):
-        decorated = click.option(f"--{form.name}", form.name, type=OUTPUT_FILE, metavar="FILE", help=form.help)(
-            decorated
-        )
+    for form, what in reversed(FORMS.items()):
+        decorated = click.option(f"--{form}", form, type=OUTPUT_FILE, metavar="FILE", help=what)(decorated)
     return decorated
 
 
@@ -149,17 +126,17 @@ def report_command(
     rule, what was expected and what was seen.
     """
     err = console(stderr=True)
-    if shown:
-        report_forms = report_forms if report_forms.page is not None else report_forms.with_page(_page_in(folder))
-    report_forms.check()
+    if shown and "html" not in report_forms.files:
+        report_forms.files["html"] = _page_in(folder)
+    require_folders(*report_forms.files.values())
     with usage_errors():
         report = with_limits(read_report(folder))
     if report.cut_off:
         text = f"the report in {folder} was cut off {report.cut_off}: later results are missing."
         err.print(text, style="bold yellow", soft_wrap=True)
     ends = report_forms.write(err, report)
-    if shown and report_forms.page is not None and ends is None:
-        show_page(err, report_forms.page)
+    if shown and ends is None:
+        show_page(err, report_forms.files["html"])
     if as_json:
         print_json(report.data)
     elif quiet:

@@ -39,7 +39,7 @@ from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
 from .driving import DrivenImplementation, add_driving_options
-from .files import usage_errors, write_errors
+from .files import require_folders, usage_errors, write_errors
 from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, full_id, judging, program
 from .output_filter import print_json
@@ -181,7 +181,7 @@ def run_command(
         what = what.keep_own_scenarios({scenario_of(run) for run in failed})
     if report_dir is not None:
         _prepare(report_dir)
-    report_forms.check()
+    require_folders(*report_forms.files.values())
     driven.begin()
 
     plays = Plays(out)
