@@ -158,14 +158,17 @@ class Engagement:
         return judge.verdicts(), outcome
 
     def known_reason(self, run: Run, requirement: str, judged: RunVerdict) -> str:
-        """Return the reason in the baseline why a failure is expected; "" if the failure is new."""
-        if judged.verdict is not Verdict.FAIL:
+        """Return the reasons in the baseline why a failure is expected; "" if the baseline lacks one of its codes."""
+        baseline = self.asked.baseline
+        if judged.verdict is not Verdict.FAIL or baseline is None:
             return ""
-        entries = self.asked.find_entries(requirement, judged.codes, run.scenario.name)
-        reasons = dict.fromkeys(
-            printable(entry.reason, LONGEST) or "the baseline lists the failure" for entry in entries
-        )
-        return "; ".join(reasons)
+        reasons = []
+        for code in sorted(judged.codes):
+            entry = next((e for e in baseline.entries if e.covers(requirement, code, run.scenario.name, "run")), None)
+            if entry is None:
+                return ""
+            reasons.append(printable(entry.reason, LONGEST) or "the baseline lists the failure")
+        return "; ".join(dict.fromkeys(reasons))
 
     def close(self) -> list[BrokenRun]:
         """End the process, and return the breakdowns that fail nothing, such as a process that does not exit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialectError
 from ..presentation.invocation import Invocation, non_default_options
 from ..protocols import default, protocol_of, revisions
-from ..reports.baseline import Baseline, BaselineEntry, BaselineError
+from ..reports.baseline import Baseline, BaselineError
 from ..reports.baseline import load as load_baseline
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
 
@@ -77,17 +77,6 @@ class SessionOptions:
         typed = (*non_default_options(values), *(["--strict"] if self.strict else []))
         files = {scenario.name: scenario.file.path for scenario in self.files if scenario.file is not None}
         return Invocation(self.command, self.framing.value, typed, files=files)
-
-    def find_entries(self, requirement: str, codes: Iterable[str], scenario: str) -> list[BaselineEntry]:
-        """Return the baseline entries that list a failure, one for each code; empty if a code is not listed."""
-        entries = self.baseline.entries if self.baseline is not None else ()
-        found = []
-        for code in sorted(codes):
-            entry = next((e for e in entries if e.covers(requirement, code, scenario, "run")), None)
-            if entry is None:
-                return []
-            found.append(entry)
-        return found
 
 
 def file_values(config: pytest.Config) -> dict[str, Any]:
