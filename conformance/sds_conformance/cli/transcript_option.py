@@ -85,10 +85,10 @@ def record_judged(driven: DrivenImplementation, outcome: Certification) -> None:
         _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
 
 
-def record_wrong(driven: DrivenImplementation, answered: AnsweredVector, requirements: Iterable[str]) -> None:
+def record_wrong(driven: DrivenImplementation, answered: AnsweredVector) -> None:
     """Store a wrong answer to a golden vector, with the violated requirements, in the transcript."""
     answer, vector = answered.answer, str(answered.vector["id"])
-    for requirement in requirements:
+    for requirement in answered.violated:
         _add(
             driven,
             finding={

@@ -14,7 +14,7 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.running.causes import WrongAnswers, causes_of
-from sds_conformance.vectors.running.examination import AnsweredVector, Examination, VectorExaminer
+from sds_conformance.vectors.running.examination import Examination, VectorExaminer
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS
@@ -236,8 +236,4 @@ def test_a_difference_that_many_share_is_reported_once() -> None:
 
 def wrong(outcome: Examination) -> list[WrongAnswers]:
     """The root causes of its wrong answers."""
-    return [one for one in causes_of(RULES, outcome.answered, violated_of) if one.verdict is Verdict.FAIL]
-
-
-def violated_of(one: AnsweredVector) -> list[str]:
-    return list(one.answer.requirements) or MATERIAL.select_stated(one.vector["requirements"], [CURRENT])
+    return [one for one in causes_of(RULES, outcome.answered) if one.verdict is Verdict.FAIL]

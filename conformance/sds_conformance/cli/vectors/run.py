@@ -133,10 +133,8 @@ def run_command(
     signals.hold_interrupts()
     for answered in outcome.answered:
         if answered.answer.status in _SHOWN:
-            record_wrong(driven, answered, _violated_requirements(answered, outcome.revision))
-    causes = causes_of(
-        protocol.rules, outcome.answered, lambda answered: _violated_requirements(answered, outcome.revision)
-    )
+            record_wrong(driven, answered)
+    causes = causes_of(protocol.rules, outcome.answered)
     data = _report(outcome, causes, manifest)
     found = match_baseline(baseline, read_result(data)) if baseline is not None else None
     if as_json:
@@ -177,11 +175,11 @@ def _report(outcome: Examination, causes: Sequence[WrongAnswers], manifest: Vect
             }
             for cause in causes
         ],
-        "vectors": [_row(answered, outcome.revision) for answered in outcome.answered],
+        "vectors": [_row(answered) for answered in outcome.answered],
     }
 
 
-def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
+def _row(answered: AnsweredVector) -> dict[str, Any]:
     answer = answered.answer
     data = {
         "expected": answer.expected,
@@ -196,17 +194,8 @@ def _row(answered: AnsweredVector, revision: str) -> dict[str, Any]:
         "comment": answered.vector["comment"],
         "status": answer.status.value,
         **{key: value for key, value in data.items() if value},
-        **({"requirements": _violated_requirements(answered, revision)} if answer.status in _SHOWN else {}),
+        **({"requirements": answered.violated} if answer.status in _SHOWN else {}),
     }
-
-
-def _violated_requirements(answered: AnsweredVector, revision: str) -> list[str]:
-    """Return the requirements that a wrong answer violates: the requirements that the result names, or else all
-    requirements of the vector.
-    """
-    return list(answered.answer.requirements) or VECTOR_SET.material_of(revision).select_stated(
-        answered.vector["requirements"], [revision]
-    )
 
 
 def _show(
@@ -230,12 +219,12 @@ def _show(
     out.print()
     wrong = [cause for cause in causes if cause.verdict is Verdict.FAIL]
     for cause in wrong[:stories]:
-        _show_cause(out, cause, outcome.revision)
+        _show_cause(out, cause)
     if stories and len(wrong) > stories:
         out.print(f"{format_count(len(wrong) - stories, 'more root cause')}: --stories prints more.\n", style="dim")
     for answered in outcome.answered:
         if answered.answer.status in _HEADLINES:
-            _show_answer(out, answered, outcome.revision)
+            _show_answer(out, answered)
     for answered in warned:
         _show_warning(out, answered, outcome.revision)
     if warned:
@@ -302,19 +291,19 @@ def _show_warning(out: Console, answered: AnsweredVector, revision: str) -> None
     """Print a warning in one line: the vector, violated requirements, and the position that softens them, if any."""
     answer = answered.answer
     why = answer.reason if answer.reason in VECTOR_SET.material_of(revision).positions else ""
-    named = [*_violated_requirements(answered, revision)[:2], *([why] if why else [])]
+    named = [*answered.violated[:2], *([why] if why else [])]
     line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{answered.vector['id']}  ", (", ".join(named), "dim"))
     out.print(line, soft_wrap=True)
 
 
-def _show_cause(out: Console, cause: WrongAnswers, revision: str) -> None:
+def _show_cause(out: Console, cause: WrongAnswers) -> None:
     """Print a root cause: the first wrong answer, the names of the other vectors, and the requirements that the root
     cause explains.
     """
     first, *others = cause.answered
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
     out.print(head.append(f"  {format_count(len(cause.answered), 'vector')}", "dim"), soft_wrap=True)
-    _show_answer(out, first, revision, alike=True)
+    _show_answer(out, first, alike=True)
     if others:
         names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
         more = f" and {format_count(len(others) - MOST_NAMES, 'more vector')}" if len(others) > MOST_NAMES else ""
@@ -327,7 +316,7 @@ MOST_NAMES = 6
 """Maximum number of other vectors of a root cause that are printed."""
 
 
-def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike: bool = False) -> None:
+def _show_answer(out: Console, answered: AnsweredVector, *, alike: bool = False) -> None:
     """Print the rows about one vector, such as what was expected and what was seen.
 
     With ``alike``, the vector is the first wrong answer of a root cause. Otherwise the vector has no answer, because of
@@ -345,7 +334,7 @@ def _show_answer(out: Console, answered: AnsweredVector, revision: str, *, alike
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", "" if answer.reason == ", ".join(answer.requirements) else answer.reason),
-        ("About", ", ".join(_violated_requirements(answered, revision))),
+        ("About", ", ".join(answered.violated)),
     )
     for title, text in rows:
         if text:

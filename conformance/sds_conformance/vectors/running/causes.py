@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...judging.causes import Failure, roots
@@ -34,17 +34,14 @@ class WrongAnswers:
         return Verdict.FAIL if any(one.answer.status is Status.FAIL for one in self.answered) else Verdict.WARN
 
 
-def causes_of(
-    rules: Rules, answers: Iterable[AnsweredVector], about: Callable[[AnsweredVector], Sequence[str]]
-) -> list[WrongAnswers]:
+def causes_of(rules: Rules, answers: Iterable[AnsweredVector]) -> list[WrongAnswers]:
     """Return the root causes of all wrong answers: failures before warnings, then those with the most vectors first.
 
-    ``about`` returns the requirements that an answer violates, the most important one first. Answers with the same
-    difference have the same root cause, even if their vectors test different requirements.
+    Answers with the same difference have the same root cause, even if their vectors test different requirements.
     """
     answers = [one for one in answers if one.answer.status not in (Status.SKIPPED, Status.BROKEN, Status.ERROR)]
     wrong = [one for one in answers if one.answer.status in _VERDICTS]
-    violated = {id(one): [*about(one)] or [one.group] for one in wrong}
+    violated = {id(one): one.violated or [one.group] for one in wrong}
     exercised = Counter(name for one in answers for name in (*one.vector["requirements"][:1], one.group))
     found: list[WrongAnswers] = []
     for status, verdict in _VERDICTS.items():

@@ -30,6 +30,10 @@ class AnsweredVector:
     group: str
     vector: Vector
     answer: VectorResult
+    violated: list[str]
+    """The requirements that a wrong answer violates, the most important one first: those that the answer names, or else
+    all requirements of the vector.
+    """
 
 
 @dataclass
@@ -133,7 +137,8 @@ class VectorExaminer:
                     out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
                     break
                 in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
-                out.answered.append(AnsweredVector(group, test, answer))
+                stated = self._material.select_stated(test["requirements"], [self._revision])
+                out.answered.append(AnsweredVector(group, test, answer, list(answer.requirements) or stated))
             self._end(kill=False)
         except KeyboardInterrupt:
             out.interrupted = True
