@@ -10,8 +10,7 @@ import pytest
 from interop_casts import CLEARSKIES, FORUM, Start, clearskies_peer, explored, mixed_cast_of, mutant
 from run_helpers import Handle, altered, reference
 from sds_conformance.exploration.assessment import BREAKDOWN, STORM, Scope
-from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge, roles_noted
-from sds_conformance.interop.mixed_examples import keep, shrunk
+from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge, keep, roles_noted, shrunk
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.schedules import Schedule

@@ -172,7 +172,7 @@ def interop_command(
         groups = MixedGroups(out, err, cast, commands, translated, IN_FULL if stories is None else stories)
         if (examples or files) and not outcome.interrupted:
             groups.play(seed, examples, folder, quiet=not shows, files=files)
-            record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
+            record(driven, ((one.example or one).finding for one in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:
         data = outcome.to_json()

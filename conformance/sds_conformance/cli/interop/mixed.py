@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,18 @@ from ...exploration.text import (
     show_unstable,
     story_of,
 )
-from ...interop.mixed import GROUP, Discovery, Mixed, MixedCast, explore_mixed
-from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
+from ...interop.mixed import (
+    ATTEMPTS,
+    FEW_ATTEMPTS,
+    GROUP,
+    Discovery,
+    Mixed,
+    MixedCast,
+    MixedExample,
+    explore_mixed,
+    keep,
+    shrunk,
+)
 from ...judging.causes import roots
 from ...judging.formats import format_count
 from ...judging.runner import BrokenRun
@@ -50,8 +61,6 @@ IN_FULL = 3
 STORY_LINES = 16
 Group = tuple[Discovery, list[tuple[Discovery, str]]]
 """A root cause, and the failures that it explains, each with the reason."""
-Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
-"""A discovery, its counterexample (None if no replay reproduced it), and the files of the counterexample."""
 
 
 class MixedGroups:
@@ -73,7 +82,8 @@ class MixedGroups:
         self._scope = Scope.select(revision=cast.revision)
         self.mixed: Mixed | None = None
         self._groups: list[Group] = []
-        self.found: list[Found] = []
+        self.found: list[Discovery] = []
+        """The discoveries that were shrunk, or could not be reproduced."""
         self.unkept = ""
         """Why counterexamples could not be saved; "" if all were saved."""
         self._files: Sequence[LoadedScenario] = ()
@@ -120,8 +130,6 @@ class MixedGroups:
         mixed = self.mixed
         if mixed is None:
             return None
-        details = {(d.name, d.what): (example, files) for d, example, files in self.found}
-        nothing: tuple[None, dict[str, Path]] = (None, {})
         under = {id(one): (root.what, why) for root, members in self._groups for one, why in members}
         return {
             "seed": mixed.seed,
@@ -137,18 +145,12 @@ class MixedGroups:
                     "schedules": mixed.played[name],
                     "given_up": mixed.given_up.get(name, ""),
                     "exercised": sorted(mixed.exercised.get(name, ())),
-                    "findings": [
-                        _as_json(d, under.get(id(d)), *details.get((name, d.what), nothing))
-                        for d in mixed.discoveries_of(name)
-                    ],
+                    "findings": [_as_json(d, under.get(id(d))) for d in mixed.discoveries_of(name)],
                 }
                 for name in mixed.names
             ],
             "scenario_files": self._rows(),
-            "group": [
-                _as_json(d, under.get(id(d)), *details.get((GROUP, d.what), nothing))
-                for d in mixed.discoveries_of(GROUP)
-            ],
+            "group": [_as_json(d, under.get(id(d))) for d in mixed.discoveries_of(GROUP)],
         }
 
     def cause_lines(self) -> list[CauseLine]:
@@ -189,14 +191,14 @@ class MixedGroups:
         found = format_count(number, "finding") if number else "nothing found"
         found += f", {format_count(unmet_count, 'expectation')} not met" if unmet_count else ""
         facts = [("Groups", Text(f"{format_count(self.mixed.schedules, 'schedule')} in mixed groups, {found}"))]
-        folder = next((files["schedule"].parent for _, _, files in self.found if "schedule" in files), None)
+        folder = next((one.files["schedule"].parent for one in self.found if "schedule" in one.files), None)
         return [*facts, *([("Kept in", Text(str(folder), no_wrap=True))] if folder is not None else [])]
 
     def first_again(self) -> str:
         """Return the command that replays the first counterexample, or else the first file with an unmet expectation;
         "" if there is neither.
         """
-        again = (self._replay_command(one, files["schedule"]) for _, one, files in self.found if one and files)
+        again = (self._replay_command(one.example, one.files) for one in self.found if one.example and one.files)
         return next(again, next((one.file["again"] for one in unmet(self._rows())), ""))
 
     def _rows(self) -> list[Row]:
@@ -222,28 +224,25 @@ class MixedGroups:
                 attempts = ATTEMPTS if discovery is root and place < max(IN_FULL, self._stories) else FEW_ATTEMPTS
                 with progress_bar(self._err, width=BAR_WIDTH) as bar:
                     bar(f"shrinking {discovery.what}", number, total)
-                    try:
-                        example = shrunk(mixed_cast, discovery, self._scope, attempts)
-                    except NotPlayedError:
-                        example = None
+                    with suppress(NotPlayedError):
+                        discovery.example = shrunk(mixed_cast, discovery, self._scope, attempts)
                 number += 1
-                files = self._keep_files(example, folder) if example is not None else {}
-                self.found.append((discovery, example, files))
+                self._keep_files(discovery, folder)
+                self.found.append(discovery)
                 if discovery is root and not quiet:
-                    self._show(place, discovery, example, files)
+                    self._show(place, discovery)
             if not quiet and place < self._stories:
-                self._show_under(members)
+                self._show_under(root, members)
             if not quiet and (place < self._stories or place + 1 == len(self._groups)):
                 self._out.print()
 
-    def _keep_files(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
-        if self.unkept:
-            return {}
+    def _keep_files(self, discovery: Discovery, folder: Path) -> None:
+        if discovery.example is None or self.unkept:
+            return
         try:
-            return keep(example, folder)
+            discovery.files = keep(discovery.example, folder)
         except OSError as error:
             self.unkept = print_unwritable_folder(self._err, folder, error)
-            return {}
 
     # ---- output ----------------------------------------------------------------------------------------------------
 
@@ -280,11 +279,11 @@ class MixedGroups:
         show_errors(out, mixed.errors)
         out.print()
 
-    def _show(self, number: int, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
+    def _show(self, number: int, discovery: Discovery) -> None:
         if number >= self._stories:
-            _show_line(self._out, discovery, example, files)
+            _show_line(self._out, discovery)
             return
-        out, whole = self._out, len(discovery.schedule.operations)
+        out, whole, example = self._out, len(discovery.schedule.operations), discovery.example
         show_violation(out, discovery.finding, discovery.name)
         if example is None:
             show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
@@ -302,29 +301,25 @@ class MixedGroups:
             "Played by",
             example.parts + (", and the violation needs no other participant" if example.fails_alone else ""),
         )
-        _show_story(out, example, files.get("story"))
+        _show_story(out, example, discovery.files.get("story"))
 
-    def _show_under(self, members: Sequence[tuple[Discovery, str]]) -> None:
-        """Print the failures that the root cause printed last explains (``members``), and the command that replays its
-        counterexample.
-        """
-        found = self.found[len(self.found) - len(members) - 1 :]
-        details = {discovery.what: details_of(discovery.finding, files) for discovery, _, files in found}
+    def _show_under(self, root: Discovery, members: Sequence[tuple[Discovery, str]]) -> None:
+        """Print the failures that a root cause explains (``members``), and the command that replays its counterexample."""
+        details = {one.what: details_of(one.finding, one.files) for one in (root, *(member for member, _ in members))}
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
-        _, example, files = found[0]
-        if example is not None and files:
-            show_replay_command(self._out, files, self._replay_command(example, files["schedule"]))
+        if root.example is not None and root.files:
+            show_replay_command(self._out, root.files, self._replay_command(root.example, root.files))
 
-    def _replay_command(self, example: MixedExample, file: Path) -> str:
+    def _replay_command(self, example: MixedExample, files: Mapping[str, Path]) -> str:
         needed = dict.fromkeys(example.roles.values())
         pairs = [f"{name}={shlex.join(self._commands[name])}" for name in needed]
-        return shlex.join([program(), "interop", *self._options, "--replay", str(file), *pairs])
+        return shlex.join([program(), "interop", *self._options, "--replay", str(files["schedule"]), *pairs])
 
 
-def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
-    what = "not shown again" if example is None else str(files.get("story", "not kept"))
+def _show_line(out: Console, discovery: Discovery) -> None:
+    what = "not shown again" if discovery.example is None else str(discovery.files.get("story", "not kept"))
     whose = f"{discovery.name or 'the group'}: {discovery.finding.full_code}"
-    line = headline(discovery.finding.severity, whose, Text(what, "blue" if files else "dim"))
+    line = headline(discovery.finding.severity, whose, Text(what, "blue" if discovery.files else "dim"))
     out.print(line, soft_wrap=True)
 
 
@@ -342,12 +337,11 @@ def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
     lines_labelled(out, "Proof", proof_of(example))
 
 
-def _as_json(
-    discovery: Discovery, under: tuple[str, str] | None, example: MixedExample | None, files: Mapping[str, Path]
-) -> dict[str, Any]:
+def _as_json(discovery: Discovery, under: tuple[str, str] | None) -> dict[str, Any]:
     """Return a discovery as JSON. ``under`` is the root cause that explains it, with the reason; None for a root
     cause.
     """
+    example = discovery.example
     finding = example.finding if example is not None else discovery.finding
     out: dict[str, Any] = {
         "id": discovery.what,
@@ -359,7 +353,7 @@ def _as_json(
         "expected": example.expected if example is not None else finding.expected,
         "seen": example.seen if example is not None else finding.seen,
         "reproduced": example is not None,
-        "files": {key: str(path) for key, path in files.items()},
+        "files": {key: str(path) for key, path in discovery.files.items()},
         **({"under": {"id": under[0], "why": under[1]}} if under is not None else {}),
     }
     if example is not None:

@@ -13,8 +13,7 @@ from sds_harness.schedules import GroupTrace
 
 from ...exploration.assessment import Assessment, Scope
 from ...exploration.casts import Cast, NotPlayedError
-from ...interop.mixed import GROUP, MIXED, MixedCast, Roles, describe_roles, judge, roles_noted
-from ...interop.mixed_examples import MixedExample
+from ...interop.mixed import GROUP, MIXED, MixedCast, MixedExample, Roles, describe_roles, judge, roles_noted
 from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
 from ...presentation.story import print_labelled
