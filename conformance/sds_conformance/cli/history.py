@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..reports.comparing.history_site import INDEX, history_site
+from ..reports.comparing.page import INDEX, history_site
 from .browser import show_page
 from .files import refuse_link, usage_errors, write_errors, write_file
 from .options import console

@@ -51,7 +51,7 @@ def test_what_a_revision_does_not_state_is_not_worse() -> None:
     row = next(row for row in comparison.rows if row.requirement.id == stated)
     assert row.cells == ("pass", UNSTATED)
     assert not row.differs
-    assert comparison.changes(0, 1) == []
+    assert comparison.pair(0, 1).changes == []
     assert "different revisions: A sds-2026-01; B sds-2025-10-amended" in comparison.cautions[0]
     assert [c.title for c in comparison.columns] == ["mine 1, sds-2026-01", "mine 1, sds-2025-10-amended"]
 
@@ -62,7 +62,7 @@ def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: P
     (folder / "report.jsonl").write_text("".join(lines[:-2]), "utf-8")
     comparison = compare([column(RECV_01="fail", RECV_02="pass"), ReportColumn.from_report(read_report(folder))])
     assert [row.cells[1] for row in comparison.rows] == ["pass", UNKNOWN]
-    assert [some.change for some in comparison.changes(0, 1)] == [ResultChange.BETTER]
+    assert [some.change for some in comparison.pair(0, 1).changes] == [ResultChange.BETTER]
     assert any(said.startswith("Reports that were cut off: B.") for said in comparison.cautions)
 
 

@@ -122,8 +122,13 @@ class ReportColumn:
 
     @property
     def date(self) -> str:
-        """The start of the run."""
-        return shown_date(self.started)
+        """The start of the run, to the minute, in UTC."""
+        return f"{self.started:%Y-%m-%d %H:%M}"
+
+    @property
+    def about(self) -> str:
+        """Revision, profile and dialect, as text."""
+        return ", ".join(part for part in (self.revision, self.profile, self.dialect) if part)
 
     def verdict(self, requirement: str) -> str:
         """Return the verdict on a requirement, or a key of `ABSENT` if the report has no verdict on it."""
@@ -139,10 +144,10 @@ class ReportColumn:
         counted = Counter(self.verdicts.values())
         return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]}
 
-
-def shown_date(moment: datetime) -> str:
-    """Format a date and time to the minute, in UTC."""
-    return f"{moment:%Y-%m-%d %H:%M}"
+    @property
+    def counts_text(self) -> str:
+        """Number of requirements by verdict, as text."""
+        return ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items()) or "nothing judged"
 
 
 def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:

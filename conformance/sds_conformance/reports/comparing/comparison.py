@@ -1,9 +1,11 @@
-"""Compares reports: a row for each requirement, and the changes from one report to the next."""
+"""Compares reports: a row for each requirement, the changes from one report to the next, and reasons why a comparison
+may be unfair.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -11,15 +13,28 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from ...judging.formats import format_count
 from ...judging.verdict import Verdict
-from .cautions import cautions, mark
-from .columns import ABSENT, ReportColumn, RequirementData, Way, add_titles, sort_ids
+from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, ReportColumn, RequirementData, Way, add_titles, sort_ids
 from .limits import DimensionReach, compare_limits
 
 SCHEMA_ID = "sds-conformance/comparison/1"
 _RANK = {Verdict.FAIL.value: 0, Verdict.WARN.value: 1, Verdict.PASS.value: 2}
 """Verdicts of judged requirements, the worst first."""
 _VIOLATED = {Verdict.FAIL.value, Verdict.WARN.value}
+MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Letters that stand for columns (reports) where their titles do not fit."""
+
+
+def mark(number: int) -> str:
+    """Return the letter of a column, such as A; after Z, several letters, such as AA. ``number`` counts from 0."""
+    high, low = divmod(number, len(MARKS))
+    return f"{mark(high - 1) if high else ''}{MARKS[low]}"
+
+
+def column_marks(numbers: Iterable[int]) -> str:
+    """Return the letters of several columns."""
+    return ", ".join(map(mark, numbers))
 
 
 class ResultChange(Enum):
@@ -32,6 +47,22 @@ class ResultChange(Enum):
     NOW = "now judged"
     STILL_NOT = "still not judged"
     """Judged in neither report, for different reasons."""
+
+    @property
+    def label(self) -> str:
+        """The change as a label, such as "No longer"."""
+        return self.name.replace("_", " ").capitalize()
+
+
+_BETWEEN_IMPLEMENTATIONS = {
+    ResultChange.WORSE: ("Better {a}", "better in {a}"),
+    ResultChange.BETTER: ("Better {b}", "better in {b}"),
+    ResultChange.OTHERWISE: ("Otherwise", "violated in different ways"),
+    ResultChange.NO_LONGER: ("Only {a}", "judged only in {a}"),
+    ResultChange.NOW: ("Only {b}", "judged only in {b}"),
+    ResultChange.STILL_NOT: ("Neither", "judged in neither report, for different reasons"),
+}
+"""Label and description of a difference between two implementations, whose columns have the marks a and b."""
 
 
 @dataclass(frozen=True)
@@ -155,67 +186,28 @@ class Comparison:
 
     @cached_property
     def cautions(self) -> list[str]:
-        """Reasons why the comparison may be unfair, as sentences."""
-        return cautions(self.columns)
-
-    def count_agreements(self) -> dict[str, int]:
-        """Return the number of requirements without differences, by verdict. The key "" counts requirements that were
-        judged in some columns only.
+        """Reasons why the comparison may be unfair, as sentences; empty if all reports were made in the same way. They
+        are printed first, because they may explain all differences.
         """
-        counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
-        return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]} | (
-            {"": counted[""]} if counted[""] else {}
-        )
+        return list(_cautions(self.columns))
 
     @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of column numbers for which changes are shown."""
-        return _pairs(self.columns)
+    def summary_of_agreements(self) -> str:
+        """The number of requirements without differences, by verdict, as a sentence; "" if all differ."""
+        counted = Counter(row.cells[0] if row.is_judged_everywhere else "" for row in self.agreements)
+        parts = [f"{counted[verdict.value]} {verdict.value}" for verdict in Verdict if counted[verdict.value]]
+        parts += [f"{counted['']} judged in some reports only"] if counted[""] else []
+        total = format_count(counted.total(), "requirement")
+        return f"No difference in {total}: {', '.join(parts)}." if parts else ""
 
-    def changes(self, before: int, after: int) -> list[Changes]:
-        """The changes between two reports, the worst first."""
-        a, b = self.columns[before], self.columns[after]
-        found: dict[ResultChange, list[VerdictChange]] = {change: [] for change in ResultChange}
-        for row in self.rows:
-            if (change := result_change(a, b, row.requirement.id)) is not None:
-                found[change].append(VerdictChange(row.requirement, row.cells[before], row.cells[after]))
-        return [Changes(change, steps) for change, steps in found.items() if steps]
+    @property
+    def pairs(self) -> list[ReportPair]:
+        """The pairs of reports for which changes are shown."""
+        return [self.pair(before, after) for before, after in _pairs(self.columns)]
 
-    def releases(self, before: int, after: int) -> bool:
-        """Return whether both columns are reports of the same implementation."""
-        return self.columns[before].name == self.columns[after].name
-
-    def describe_change(self, before: int, after: int, change: ResultChange) -> str:
-        """Describe the change: from one release to the next, or the difference between two implementations."""
-        if self.releases(before, after):
-            return change.value
-        a, b = mark(before), mark(after)
-        return {
-            ResultChange.WORSE: f"better in {a}",
-            ResultChange.BETTER: f"better in {b}",
-            ResultChange.OTHERWISE: "violated in different ways",
-            ResultChange.NO_LONGER: f"judged only in {a}",
-            ResultChange.NOW: f"judged only in {b}",
-            ResultChange.STILL_NOT: "judged in neither report, for different reasons",
-        }[change]
-
-    def heading(self, before: int, after: int) -> str:
-        """Return the heading of the changes between two columns."""
-        a, b = self.columns[before].title, self.columns[after].title
-        return f"From {a} to {b}" if self.releases(before, after) else f"{mark(before)} ({a}) and {mark(after)} ({b})"
-
-    def verdicts(self, before: int, after: int, change: VerdictChange) -> str:
-        """Format a change of verdict between two reports: ``pass → fail`` if both are of the same implementation, else
-        ``A pass, B fail`` with the marks of the reports.
-        """
-        if self.releases(before, after):
-            return f"{change.before} → {change.after}"
-        return f"{mark(before)} {change.before}, {mark(after)} {change.after}"
-
-    def differing_positions(self, before: int, after: int) -> list[PositionRow]:
-        """Return the positions at which two reports show different ways."""
-        shown = ((choice, choice.ways_of(before), choice.ways_of(after)) for choice in self.choices)
-        return [choice for choice, old, new in shown if old and new and old != new]
+    def pair(self, before: int, after: int) -> ReportPair:
+        """Return the reports in two columns."""
+        return ReportPair(self, before, after)
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON as described by ``compare.schema.json``."""
@@ -228,8 +220,8 @@ class Comparison:
             ],
             "changes": [
                 {
-                    "from": before,
-                    "to": after,
+                    "from": pair.before,
+                    "to": pair.after,
                     "requirements": [
                         {
                             "id": step.requirement.id,
@@ -237,11 +229,11 @@ class Comparison:
                             "after": step.after,
                             "change": some.change.value,
                         }
-                        for some in self.changes(before, after)
+                        for some in pair.changes
                         for step in some.steps
                     ],
                 }
-                for before, after in self.pairs
+                for pair in self.pairs
             ],
             "ways": [
                 {
@@ -254,6 +246,72 @@ class Comparison:
             ],
             "limits": [reach.to_json() for reach in self.reaches],
         }
+
+
+@dataclass(frozen=True)
+class ReportPair:
+    """Two of the compared reports, and the changes from the one to the other."""
+
+    comparison: Comparison
+    before: int
+    """Number of the column of the first report."""
+    after: int
+
+    @property
+    def columns(self) -> tuple[ReportColumn, ReportColumn]:
+        return self.comparison.columns[self.before], self.comparison.columns[self.after]
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        """The letters of the columns."""
+        return mark(self.before), mark(self.after)
+
+    @property
+    def same(self) -> bool:
+        """Are both reports of the same implementation?"""
+        a, b = self.columns
+        return a.name == b.name
+
+    @property
+    def changes(self) -> list[Changes]:
+        """The changes between the reports, the worst first."""
+        found: dict[ResultChange, list[VerdictChange]] = {change: [] for change in ResultChange}
+        for row in self.comparison.rows:
+            if (change := result_change(*self.columns, row.requirement.id)) is not None:
+                found[change].append(VerdictChange(row.requirement, row.cells[self.before], row.cells[self.after]))
+        return [Changes(change, steps) for change, steps in found.items() if steps]
+
+    @property
+    def changed_ways(self) -> str:
+        """The number of positions at which the reports show different ways, as text; "" if there are none."""
+        shown = [(choice.ways_of(self.before), choice.ways_of(self.after)) for choice in self.comparison.choices]
+        unlike = sum(bool(old and new and old != new) for old, new in shown)
+        return f"{format_count(unlike, 'position')} with a different way" if unlike else ""
+
+    @property
+    def heading(self) -> str:
+        """The heading of the changes."""
+        (a, b), (mark_a, mark_b) = self.columns, self.marks
+        return f"From {a.title} to {b.title}" if self.same else f"{mark_a} ({a.title}) and {mark_b} ({b.title})"
+
+    def label(self, change: ResultChange) -> str:
+        """Return a label for a kind of change."""
+        return change.label if self.same else self._between(change)[0]
+
+    def describe(self, change: ResultChange) -> str:
+        """Describe a kind of change: from one release to the next, or the difference between two implementations."""
+        return change.value if self.same else self._between(change)[1]
+
+    def _between(self, change: ResultChange) -> list[str]:
+        a, b = self.marks
+        return [text.format(a=a, b=b) for text in _BETWEEN_IMPLEMENTATIONS[change]]
+
+    def verdicts(self, change: VerdictChange) -> str:
+        """Format a change of verdict: ``pass → fail`` if both reports are of the same implementation, else
+        ``A pass, B fail`` with the marks of the reports.
+        """
+        a, b = self.marks
+        return f"{change.before} → {change.after}" if self.same else f"{a} {change.before}, {b} {change.after}"
 
 
 def compare(columns: Sequence[ReportColumn], only: Sequence[str] = ()) -> Comparison:
@@ -329,3 +387,47 @@ def _column(column: ReportColumn) -> dict[str, Any]:
         "cut_off": column.cut_off,
         "counts": column.counts,
     }
+
+
+def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
+    if groups := _group_columns(columns, lambda column: column.revision):
+        yield (
+            f"The reports are for different revisions: {groups}. A requirement that a revision does not have "
+            f"has the mark {ABSENT[UNSTATED]}."
+        )
+    if groups := _group_columns(columns, lambda column: column.profile):
+        yield f"The reports are for different profiles: {groups}."
+    if groups := _group_columns(columns, lambda column: ", ".join(column.environments) or "none"):
+        yield f"The reports were played in different environments: {groups}."
+    if groups := _group_columns(columns, lambda column: "--strict" if column.strict else "without it"):
+        yield f"Not all reports are strict: {groups}. A warning in one report can be a failure in a strict report."
+    if groups := _group_columns(columns, lambda column: column.dialect or "none"):
+        yield f"The reports use different dialects: {groups}."
+    if groups := _group_columns(columns, lambda column: column.suite):
+        yield f"The reports are from different versions of the suite: {groups}. This may explain changes."
+    if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
+        yield f"Not all requirements were selected in {few}: "
+        f"requirements that were not selected have the mark {ABSENT[NOT_ASKED]}."
+    if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
+        yield f"Not all scenarios were played in {few}, which can hide faults."
+    if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
+        yield (
+            f"Reports that were cut off: {cut}. A missing result has the mark {ABSENT[UNKNOWN]}, "
+            "and is not listed as a change."
+        )
+    if unfinished := _marks_of(columns, lambda column: not column.complete and not column.cut_off):
+        yield f"Reports of runs that ended early: {unfinished}."
+
+
+def _group_columns(columns: Sequence[ReportColumn], of: Callable[[ReportColumn], str]) -> str:
+    """Describe which columns have which value; "" if all columns have the same value."""
+    groups: dict[str, list[int]] = {}
+    for number, column in enumerate(columns):
+        groups.setdefault(of(column), []).append(number)
+    if len(groups) == 1:
+        return ""
+    return "; ".join(f"{column_marks(numbers)} {value}" for value, numbers in groups.items())
+
+
+def _marks_of(columns: Sequence[ReportColumn], which: Callable[[ReportColumn], bool]) -> str:
+    return column_marks(number for number, column in enumerate(columns) if which(column))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from .columns import ABSENT, ReportColumn, RequirementData, add_titles, sort_ids
@@ -37,15 +38,6 @@ class HistoryTurn:
 
 
 @dataclass(frozen=True)
-class HistoryRun:
-    """A run, and the changes since the previous run."""
-
-    column: ReportColumn
-    changes: tuple[Changes, ...] | None
-    """None for the first run."""
-
-
-@dataclass(frozen=True)
 class Series:
     """The reports of one implementation, for the same revision, profile and dialect, by date."""
 
@@ -56,18 +48,15 @@ class Series:
     """Globs that select requirements by ID; empty if all requirements are selected."""
 
     @property
-    def runs(self) -> list[HistoryRun]:
-        """The runs, the newest first."""
-        pairs = zip((None, *self.columns), self.columns, strict=False)
-        return [HistoryRun(column, self._changes(before, column)) for before, column in pairs][::-1]
+    def runs(self) -> list[tuple[ReportColumn, list[Changes] | None]]:
+        """The runs, the newest first, each with the changes since the previous run; None for the first run."""
+        pairs = [compare([before, after], self.only).pair(0, 1) for before, after in pairwise(self.columns)]
+        return list(zip(self.columns, [None, *(pair.changes for pair in pairs)], strict=True))[::-1]
 
     @property
     def verdicts(self) -> set[str]:
         """All verdicts that occur in the reports."""
         return {verdict for column in self.columns for verdict in column.counts}
-
-    def _changes(self, before: ReportColumn | None, after: ReportColumn) -> tuple[Changes, ...] | None:
-        return tuple(compare([before, after], self.only).changes(0, 1)) if before is not None else None
 
     @property
     def title(self) -> str:
@@ -75,7 +64,6 @@ class Series:
         return ", ".join(part for part in (last.name, last.revision, last.profile, last.dialect) if part)
 
     def to_json(self) -> dict[str, Any]:
-
         last = self.columns[-1]
         return {
             "name": last.name,
@@ -127,11 +115,8 @@ def _turns(columns: Sequence[ReportColumn], only: Sequence[str], since: datetime
     data = {id_: data for column in columns for id_, data in column.requirements.items() if matches_globs(id_, only)}
     out: list[HistoryTurn] = []
     for id_ in sort_ids(data):
-        known = [column for column in columns if column.verdict(id_) not in ABSENT]
-        for number in range(1, len(known)):
-            before, after = known[number - 1], known[number]
-            change = result_change(before, after, id_)
-            if change is not None:
+        for before, after in pairwise(column for column in columns if column.verdict(id_) not in ABSENT):
+            if (change := result_change(before, after, id_)) is not None:
                 out.append(HistoryTurn(data[id_], before, after, change))
     # The sort is stable: changes in the same report keep the order of the specification.
     out.sort(key=lambda turn: turn.after.started, reverse=True)

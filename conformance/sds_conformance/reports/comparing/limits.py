@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from itertools import permutations
 from typing import Any
 
@@ -34,24 +34,17 @@ class Extent:
     held: int | None
     first_not: int | None
     exact: bool
-    how: str
-    requirement: str
+    how: str | None
+    requirement: str | None
     timed: bool
     exponent: float | None
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Extent:
-        return cls(
-            printable(row["title"], 40),
-            row["verdict"],
-            row["held"],
-            row["first_not"],
-            row["exact"],
-            row["how"] or "",
-            printable(row["requirement"] or "", 40),
-            row["timed"],
-            row["exponent"],
-        )
+        known = {one.name: row[one.name] for one in fields(cls)}
+        known["title"] = printable(row["title"], 40)
+        known["requirement"] = printable(row["requirement"] or "", 40) or None
+        return cls(**known)
 
     @property
     def tone(self) -> str:
@@ -75,7 +68,7 @@ class Extent:
     @property
     def failure(self) -> str:
         """The failure at the first failing size; "" if no size failed."""
-        return f"{self.how}, {self.requirement}" if self.requirement else self.how
+        return ", ".join(filter(None, (self.how, self.requirement)))
 
     def less_than(self, other: Extent) -> bool:
         """Return whether this limit is certainly smaller than the limit ``other``.
@@ -108,13 +101,11 @@ class DimensionReach:
         return any(a.less_than(b) for a, b in permutations(there, 2)) or len(faults) > 1 or len(grows) > 1
 
     def to_json(self) -> dict[str, Any]:
-
-        cells = [None if cell is None else {**asdict(cell), "how": cell.how or None} for cell in self.cells]
-        for cell in cells:
-            if cell is not None:
-                del cell["title"], cell["timed"]
-                cell["requirement"] = cell["requirement"] or None
-        return {"dimension": self.dimension, "title": self.title, "differs": self.differs, "extents": cells}
+        extents = [
+            None if cell is None else {key: value for key, value in vars(cell).items() if key not in ("title", "timed")}
+            for cell in self.cells
+        ]
+        return {"dimension": self.dimension, "title": self.title, "differs": self.differs, "extents": extents}
 
 
 def extents(limits: Mapping[str, Any] | None) -> dict[str, Extent]:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from ...judging.formats import format_count
 from ..gfm import prose
-from .cautions import mark
 from .columns import ABSENT, ReportColumn, Way
-from .comparison import Comparison, ComparisonRow, PositionRow
+from .comparison import Comparison, ComparisonRow, PositionRow, mark
 from .history import Series
 from .limits import MARKS as LIMIT_MARKS
 from .limits import Extent
-from .terminal import OTHERWISE, counts, ways_changed
+from .terminal import OTHERWISE
 
 MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
 """Verdicts with a mark, so that they can be found in large tables. Other values have no mark."""
@@ -42,8 +41,8 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
         lines += [f"## {prose(series.title)}", ""]
-        until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
-        lines += [f"{format_count(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
+        until = f" to {last.date} ({last.counts_text})" if len(series.columns) > 1 else ""
+        lines += [f"{format_count(len(series.columns), 'report')}, from {first.date} ({first.counts_text}){until}.", ""]
         if cut := [column.date for column in series.columns if column.cut_off]:
             lines += [
                 f"> Reports that were cut off: {', '.join(cut)}. The results that they lack are not compared.",
@@ -69,27 +68,23 @@ def history_markdown(histories: Sequence[Series], since: str) -> str:
 
 def summary_table(columns: Sequence[ReportColumn]) -> list[str]:
     """Return a table of the compared reports, with the number of requirements by verdict."""
-    rows = []
-    for number, column in enumerate(columns):
-        about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
-        rows.append((mark(number), f"**{prose(column.title)}**", column.date, prose(about), counts(column)))
+    rows = [
+        (mark(number), f"**{prose(column.title)}**", column.date, prose(column.about), column.counts_text)
+        for number, column in enumerate(columns)
+    ]
     return table(("", "Implementation", "Run", "Judged by", "Verdicts"), rows)
 
 
 def changes(comparison: Comparison) -> list[str]:
     """Return the changes of each pair of reports."""
     lines: list[str] = []
-    for before, after in comparison.pairs:
-        lines += [f"## {prose(comparison.heading(before, after))}", ""]
-        found = comparison.changes(before, after)
+    for pair in comparison.pairs:
+        lines += [f"## {prose(pair.heading)}", ""]
+        found, unlike = pair.changes, pair.changed_ways
         for some in found:
-            named = ", ".join(
-                f"{step.requirement.id} ({comparison.verdicts(before, after, step)})" for step in some.named_steps
-            )
+            named = ", ".join(f"{step.requirement.id} ({pair.verdicts(step)})" for step in some.named_steps)
             text = " and ".join(part for part in (named, some.format_others) if part)
-            words = comparison.describe_change(before, after, some.change)
-            lines.append(f"- **{len(some.steps)} {words}**: {text}")
-        unlike = ways_changed(comparison, before, after)
+            lines.append(f"- **{len(some.steps)} {pair.describe(some.change)}**: {text}")
         lines += [f"- **{unlike}**: `--ways` shows them"] if unlike else []
         lines += [] if found or unlike else ["Nothing changed."]
         lines.append("")
@@ -113,12 +108,9 @@ def matrix(columns: Sequence[ReportColumn], rows: Sequence[ComparisonRow]) -> li
 
 def agreements(comparison: Comparison, *, every: bool) -> list[str]:
     """Return the number of requirements without differences; with ``every``, also the list as a collapsed section."""
-    agreed = comparison.count_agreements()
-    if not agreed:
+    if not comparison.summary_of_agreements:
         return []
-    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    parts += [f"{agreed['']} judged in some reports only"] if "" in agreed else []
-    lines = [f"No difference in {format_count(sum(agreed.values()), 'requirement')}: {', '.join(parts)}.", ""]
+    lines = [comparison.summary_of_agreements, ""]
     if every:
         rows = matrix(comparison.columns, comparison.agreements)
         lines += ["<details><summary>All of them</summary>", "", *rows, "</details>", ""]

@@ -13,10 +13,9 @@ from ...exploration.limits.words import cell as cell_of
 from ...judging.formats import format_count
 from ...judging.verdict import Verdict
 from ...presentation.last_screen import STYLES
-from ...presentation.story import plain_table, print_labelled, show_command
-from .cautions import column_marks, mark
+from ...presentation.story import lines_labelled, plain_table, print_labelled, show_command
 from .columns import ABSENT, ReportColumn
-from .comparison import Comparison, ComparisonRow, PositionRow, ResultChange
+from .comparison import Comparison, ComparisonRow, PositionRow, ReportPair, ResultChange, column_marks, mark
 from .history import HistoryTurn, Series
 from .limits import MARKS as LIMIT_MARKS
 from .limits import DimensionReach, Extent, smaller
@@ -48,9 +47,10 @@ def show_comparison(
     """
     for number, column in enumerate(comparison.columns):
         _show_column(console, mark(number), column)
-    _show_cautions(console, comparison.cautions)
-    for before, after in comparison.pairs:
-        _show_steps(console, comparison, before, after)
+    lines_labelled(console, "Warning", comparison.cautions, "yellow")
+    console.print()
+    for pair in comparison.pairs:
+        _show_steps(console, pair)
     _show_rows(console, comparison.differences, len(comparison.columns))
     _show_agreements(console, comparison, every=every)
     _show_limits(console, comparison.reaches, len(comparison.columns))
@@ -69,9 +69,9 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
     for series in histories:
         first, last = series.columns[0], series.columns[-1]
         console.print(Text.assemble((series.title, "bold"), f": {format_count(len(series.columns), 'report')}"))
-        print_labelled(console, "First", Text(f"{first.date}, {first.version}: {counts(first)}"))
+        print_labelled(console, "First", Text(f"{first.date}, {first.version}: {first.counts_text}"))
         if len(series.columns) > 1:
-            print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
+            print_labelled(console, "Last", Text(f"{last.date}, {last.version}: {last.counts_text}"))
         if cut := [column.date for column in series.columns if column.cut_off]:
             text = f"{', '.join(cut)}: missing results are not compared"
             print_labelled(console, "Cut off", Text(text, "yellow"))
@@ -82,17 +82,11 @@ def show_histories(console: Console, histories: Sequence[Series], since: str) ->
             _show_turns(console, list(turns))
 
 
-def ways_changed(comparison: Comparison, before: int, after: int) -> str:
-    """Return the number of positions at which two reports show different ways, as text; "" if there are none."""
-    unlike = comparison.differing_positions(before, after)
-    return f"{format_count(len(unlike), 'position')} with a different way" if unlike else ""
-
-
 def worse_line(comparison: Comparison) -> Text | None:
     """Return the changes for the worse from the first report to the last, in one line; None if there are none."""
-    first, last = comparison.columns[0], comparison.columns[-1]
-    changes = comparison.changes(0, len(comparison.columns) - 1)
-    steps = next((some.steps for some in changes if some.change is ResultChange.WORSE), [])
+    ends = comparison.pair(0, len(comparison.columns) - 1)
+    first, last = ends.columns
+    steps = next((some.steps for some in ends.changes if some.change is ResultChange.WORSE), [])
     worse = [f"{step.requirement.id} ({step.before} → {step.after})" for step in steps]
     less = smaller(first.limits, last.limits) if comparison.reaches else []
     groups = {
@@ -100,7 +94,7 @@ def worse_line(comparison: Comparison) -> Text | None:
         f"{format_count(len(less), 'limit')} got smaller": less,
     }
     between = f" from {first.title} to {last.title}: "
-    if first.name != last.name:
+    if not ends.same:
         groups = {
             f"{format_count(len(worse), 'requirement')} with a worse verdict": worse,
             f"{format_count(len(less), 'limit')} that {'is' if len(less) == 1 else 'are'} smaller": less,
@@ -110,70 +104,29 @@ def worse_line(comparison: Comparison) -> Text | None:
     return Text(f"{text}.", "bold red") if text else None
 
 
-def counts(column: ReportColumn) -> str:
-    """Return the number of requirements by verdict, as text."""
-    return ", ".join(f"{number} {verdict}" for verdict, number in column.counts.items()) or "nothing judged"
-
-
 def _show_column(console: Console, letter: str, column: ReportColumn) -> None:
     print_labelled(console, letter, Text(column.title, "bold"))
-    about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
-    print_labelled(console, "", Text(f"{column.date}, {about}: {counts(column)}", "dim"))
+    print_labelled(console, "", Text(f"{column.date}, {column.about}: {column.counts_text}", "dim"))
 
 
-def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
-    for number, sentence in enumerate(cautions):
-        print_labelled(console, "" if number else "Warning", Text(sentence, "yellow"))
-    console.print()
-
-
-def _show_steps(console: Console, comparison: Comparison, before: int, after: int) -> None:
-    changes = comparison.changes(before, after)
-    same = comparison.releases(before, after)
-    titles = f"From {mark(before)} to {mark(after)}" if same else f"{mark(before)} and {mark(after)}"
-    unlike = ways_changed(comparison, before, after)
+def _show_steps(console: Console, pair: ReportPair) -> None:
+    changes, unlike = pair.changes, pair.changed_ways
+    titles = ("From {} to {}" if pair.same else "{} and {}").format(*pair.marks)
     if not changes:
         console.print(Text.assemble((titles, "bold"), f": {f'no verdict changed, {unlike}' if unlike else NOTHING}.\n"))
         return
-    summary = ", ".join(
-        [
-            *(f"{len(some.steps)} {comparison.describe_change(before, after, some.change)}" for some in changes),
-            *([unlike] if unlike else []),
-        ]
-    )
-    console.print(Text.assemble((titles, "bold"), f": {summary}."))
+    summary = [f"{len(some.steps)} {pair.describe(some.change)}" for some in changes]
+    summary += [unlike] if unlike else []
+    console.print(Text.assemble((titles, "bold"), f": {', '.join(summary)}."))
     for some in changes:
         one_sided = some.change in (ResultChange.NO_LONGER, ResultChange.NOW)
         named = ", ".join(
-            f"{s.requirement.id} ({comparison.verdicts(before, after, s)})" if one_sided else s.requirement.id
-            for s in some.named_steps
+            f"{s.requirement.id} ({pair.verdicts(s)})" if one_sided else s.requirement.id for s in some.named_steps
         )
         text = " and ".join(part for part in (named, some.format_others) if part)
-        label = _LABELS[some.change] if same else _label(some.change, mark(before), mark(after))
-        print_labelled(console, label, Text(text, CHANGE_STYLES.get(some.change, "") if same else ""))
+        style = CHANGE_STYLES.get(some.change, "") if pair.same else ""
+        print_labelled(console, pair.label(some.change), Text(text, style))
     console.print()
-
-
-def _label(change: ResultChange, a: str, b: str) -> str:
-    """Return the label of a difference between two implementations, whose columns have the marks ``a`` and ``b``."""
-    return {
-        ResultChange.WORSE: f"Better {a}",
-        ResultChange.BETTER: f"Better {b}",
-        ResultChange.OTHERWISE: "Otherwise",
-        ResultChange.NO_LONGER: f"Only {a}",
-        ResultChange.NOW: f"Only {b}",
-        ResultChange.STILL_NOT: "Neither",
-    }[change]
-
-
-_LABELS = {
-    ResultChange.WORSE: "Worse",
-    ResultChange.BETTER: "Better",
-    ResultChange.OTHERWISE: "Otherwise",
-    ResultChange.NO_LONGER: "No longer",
-    ResultChange.NOW: "Now",
-    ResultChange.STILL_NOT: "Still not",
-}
 
 
 def _show_rows(console: Console, rows: Sequence[ComparisonRow], columns: int) -> None:
@@ -216,13 +169,8 @@ def _show_legend(console: Console, rows: Sequence[ComparisonRow]) -> None:
 def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -> None:
     if comparison.rows and not comparison.differences:
         console.print(Text("The reports differ in no requirement.", "bold"))
-    agreed = comparison.count_agreements()
-    parts = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
-    parts += [f"{agreed['']} judged in some reports only"] if "" in agreed else []
-    if parts:
-        total = format_count(sum(agreed.values()), "requirement")
-        hint = "" if every else " --all lists them."
-        console.print(f"No difference in {total}: {', '.join(parts)}.{hint}\n", soft_wrap=False)
+    if agreed := comparison.summary_of_agreements:
+        console.print(f"{agreed}{'' if every else ' --all lists them.'}\n", soft_wrap=False)
     if every:
         _show_rows(console, comparison.agreements, len(comparison.columns))
 
