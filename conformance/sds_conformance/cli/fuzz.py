@@ -43,9 +43,9 @@ from ..presentation.last_screen import LastScreen, show_last_screen, sort_causes
 from ..presentation.story import show_errors, show_implementation, show_under
 from ..protocols import repertoire_of
 from ..reports.baseline import Match, read_result
-from ..reports.report import Row
+from ..reports.report import Row, unmet
 from ..reports.scenario_files import cause_lines as expectation_lines
-from ..reports.scenario_files import show_scenario_files, unmet
+from ..reports.scenario_files import show_scenario_files
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
 from .driving import DrivenImplementation, add_driving_options, driven_or_ended

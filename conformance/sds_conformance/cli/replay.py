@@ -25,7 +25,8 @@ from ..judging.formats import format_count
 from ..judging.verdict import RANK, Verdict
 from ..presentation.story import lines_labelled, print_labelled, print_stderr, show_errors
 from ..protocols import withdrawn
-from ..reports.scenario_files import show_scenario_files, unmet
+from ..reports.report import unmet
+from ..reports.scenario_files import show_scenario_files
 from ..scenario_files.expectations import check
 from ..scenario_files.reader import ScenarioFileError, load_one
 from .driving import DrivenImplementation, add_driving_options, driven_or_ended, refuse_apart

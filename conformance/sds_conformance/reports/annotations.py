@@ -14,7 +14,7 @@ from ..judging.verdict import Verdict
 from .baseline import BREAKDOWN
 from .overall_result import Tone, compute_overall_result
 from .report import Report, RootCause, code_of, sides, worst
-from .scenario_files import remarks, unmet
+from .scenario_files import remarks
 
 MOST = 10
 """Maximum number of annotations of one level per step."""
@@ -70,7 +70,7 @@ def _scenario_files(report: Report) -> list[Annotation]:
     scenario file did not exercise and for each file whose expectations were not checked.
     """
     found = []
-    for one in unmet(report.scenario_files):
+    for one in report.unmet:
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
         found.append(Annotation("error", "An expectation was not met", (one.sentence, one.file["again"]), place))
     return found + [

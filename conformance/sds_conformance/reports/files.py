@@ -58,7 +58,7 @@ def write_report(folder: Path, report: Report) -> list[Path]:
         write_whole(folder / JSON_LINES, "".join(dumps(line) + "\n" for line in lines)),
     ]
     found = {run_of(finding) for row in report.requirements() for finding in row["findings"]}
-    surprised = {expectation["run"] for _, expectation in report.unmet}
+    surprised = {one.data["run"] for one in report.unmet}
     for run in sorted(found | surprised | {broken["where"] for broken in data["breakdowns"]}):
         if (trace := report.trace(run)) is not None:
             make_folder(folder / TRACES)

@@ -26,7 +26,7 @@ from ..protocols.words import named as name_of_limit
 from .limits import LimitLine, lines
 from .overall_result import compute_overall_result
 from .report import Report, Row
-from .scenario_files import remarks, unmet
+from .scenario_files import remarks
 from .stories import PageStory, Stories, stories_of
 
 MAX_FINDINGS = 25
@@ -211,7 +211,7 @@ def notices(report: Report) -> Iterator[Notice]:
         file = data["baseline"]["file"]
         lines = [f"{file}, line {row['line']}: {row['what']} {row['change']}" for row in wrong]
         yield Notice("The baseline is out of date", tuple(lines), grave=True)
-    if found := [f"{one.place}: {one.sentence}" for one in unmet(report.scenario_files)]:
+    if found := [f"{one.place}: {one.sentence}" for one in report.unmet]:
         yield Notice("Unmet expectations of scenario files", tuple(found), grave=True)
     if entries := [*remarks(report.scenario_files)]:
         yield Notice(

@@ -15,8 +15,8 @@ from sds_harness.declaration import clean_text, printable
 
 from .overall_result import compute_overall_result
 from .plain_text import format_breakdown, story
-from .report import Report, Row, flaky, sides, worst
-from .scenario_files import SUITE, Unmet
+from .report import Report, Row, Unmet, flaky, sides, worst
+from .scenario_files import SUITE
 
 CONVERSATION = "conversation"
 """Name of the JUnit test suite that lists breakdowns."""

@@ -11,7 +11,7 @@ from .gfm import block, code, prose
 from .overall_result import compute_overall_result
 from .plain_text import format_breakdown, story
 from .report import Report, RootCause, Row, code_of, flaky, sides, worst
-from .scenario_files import remarks, unmet
+from .scenario_files import remarks
 
 LIMIT = 900_000
 """Maximum size in bytes. GitHub shows summaries of up to 1 MiB, and other steps need room as well."""
@@ -46,7 +46,7 @@ def _parts(report: Report) -> Iterator[str]:
     yield _format_counts_played(data)
     if data["doubts"]:
         yield "**Warning.** " + " ".join(map(prose, data["doubts"]))
-    for one in unmet(report.scenario_files):
+    for one in report.unmet:
         yield f"{_ITEM}**Expectation not met**, {code(one.place)}: {prose(one.sentence)}"
     for sentence in remarks(report.scenario_files):
         yield f"{_ITEM}**Warning.** {prose(sentence)}"

@@ -7,7 +7,7 @@ computes data that several forms need and the document does not contain.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -70,6 +70,26 @@ class RootCause:
         """Return how often the cause occurs: ``3 violations in 2 scenarios``."""
         violations, scenarios = self.data["violations"], len(self.data["scenarios"])
         return f"{format_count(violations, 'violation')} in {format_count(scenarios, 'scenario')}"
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """An expectation that was not met."""
+
+    file: Row
+    """The results of the scenario file, a row of the report."""
+    data: Row
+    """The result of the expectation, a row of those results."""
+
+    @property
+    def place(self) -> str:
+        """File and line of the expectation."""
+        return f"{self.file['file']}{f', line {line}' if (line := self.data['line']) else ''}"
+
+    @property
+    def sentence(self) -> str:
+        """The expectation and the observation, as part of a sentence."""
+        return f"expected: {self.data['text']}; seen: {self.data['seen']}"
 
 
 @dataclass(frozen=True)
@@ -179,7 +199,7 @@ class Report:
         found = [run_of(finding) for row in rows for finding in row["findings"]]
         broken = [row["where"] for row in self.data["breakdowns"]]
         others = [scenario for row in rows for kind in row["kinds"] for scenario in kind["scenarios"]]
-        surprised = [expectation["run"] for _, expectation in self.unmet]
+        surprised = [one.data["run"] for one in self.unmet]
         return list(dict.fromkeys([*found, *broken, *surprised, *others]))
 
     # ---- Scenario files ----------------------------------------------------------------------------------------------
@@ -190,11 +210,9 @@ class Report:
         return list(self.data.get("scenario_files", ()))
 
     @property
-    def unmet(self) -> list[tuple[Row, Row]]:
-        """The expectations that were not met, each with the row of its file."""
-        return [
-            (file, row) for file in self.scenario_files for row in file["expectations"] if row["verdict"] == "unmet"
-        ]
+    def unmet(self) -> list[Unmet]:
+        """The expectations that were not met."""
+        return list(unmet(self.scenario_files))
 
     # ---- Root causes and breakdowns ----------------------------------------------------------------------------------
 
@@ -218,7 +236,10 @@ class Report:
     @property
     def breakdowns(self) -> list[tuple[Row, list[str]]]:
         """The breakdowns by kind, detail and command: the first of each group, and the runs of the others."""
-        return group_breakdowns(self.data["breakdowns"])
+        found: dict[tuple[str, str, str], list[Row]] = {}
+        for broken in self.data["breakdowns"]:
+            found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)
+        return [(first, [other["where"] for other in others]) for first, *others in found.values()]
 
     # ---- The baseline ------------------------------------------------------------------------------------------------
 
@@ -334,9 +355,7 @@ def finding_of(requirement: str, row: Mapping[str, Any]) -> Finding:
     )
 
 
-def group_breakdowns(breakdowns: Sequence[Row]) -> list[tuple[Row, list[str]]]:
-    """Group the breakdowns by kind, detail and command: the first of each group, and the runs of the others."""
-    found: dict[tuple[str, str, str], list[Row]] = {}
-    for broken in breakdowns:
-        found.setdefault((broken["kind"], broken["detail"], broken["command"]), []).append(broken)
-    return [(first, [other["where"] for other in others]) for first, *others in found.values()]
+def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
+    """The expectations that were not met."""
+    for file in files:
+        yield from (Unmet(file, row) for row in file["expectations"] if row["verdict"] == "unmet")

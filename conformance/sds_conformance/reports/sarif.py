@@ -19,8 +19,8 @@ from ..presentation.links import documentation_link, text_link
 from ..protocols import stating
 from .gfm import prose
 from .overall_result import compute_overall_result
-from .report import Report, Row, sides, worst
-from .scenario_files import SUITE, Unmet, unmet
+from .report import Report, Row, Unmet, sides, worst
+from .scenario_files import SUITE
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"fail": "error", "warn": "warning", "note": "none"}
@@ -37,10 +37,9 @@ def sarif(report: Report) -> str:
     rules = {finding["code"]: _rule(finding["code"], row) for row, finding in found}
     places = {code: number for number, code in enumerate(rules)}
     results = [_result(report, places[finding["code"]], row, finding) for row, finding in found]
-    surprises = list(unmet(report.scenario_files))
-    if surprises:
+    if report.unmet:
         rules[SUITE] = {"id": SUITE, "shortDescription": {"text": "An expectation of a scenario file was not met."}}
-    results += [_unmet_result(len(rules) - 1, one) for one in surprises]
+    results += [_unmet_result(len(rules) - 1, one) for one in report.unmet]
     run = {
         "tool": {
             "driver": {

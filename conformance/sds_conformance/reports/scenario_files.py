@@ -7,7 +7,6 @@ it for expectations only, because only `run` checks whether a scenario file exer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.text import Text
@@ -18,37 +17,11 @@ from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.last_screen import CauseLine
 from ..presentation.story import headline, print_labelled, show_command
-from .report import Row
+from .report import Row, unmet
 
 SUITE = "scenario files"
 """Name of the JUnit test suite, and ID of the SARIF rule, for expectations that were not met."""
 LONGEST = 600
-
-
-@dataclass(frozen=True)
-class Unmet:
-    """An expectation that was not met."""
-
-    file: Row
-    """The results of the scenario file, a row of the report."""
-    data: Row
-    """The result of the expectation, a row of those results."""
-
-    @property
-    def place(self) -> str:
-        """File and line of the expectation."""
-        return f"{self.file['file']}{f', line {line}' if (line := self.data['line']) else ''}"
-
-    @property
-    def sentence(self) -> str:
-        """The expectation and the observation, as part of a sentence."""
-        return f"expected: {self.data['text']}; seen: {self.data['seen']}"
-
-
-def unmet(files: Iterable[Row]) -> Iterator[Unmet]:
-    """The expectations that were not met."""
-    for file in files:
-        yield from (Unmet(file, row) for row in file["expectations"] if row["verdict"] == "unmet")
 
 
 def remarks(files: Iterable[Row]) -> Iterator[str]:

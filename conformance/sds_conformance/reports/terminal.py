@@ -177,7 +177,7 @@ def _next(report: Report, program: str) -> tuple[str, str]:
     if new := [cause for cause in failing if not cause.known]:
         return new[0].data["again"], "shows the first root cause, message by message"
     if report.unmet:
-        return report.unmet[0][0]["again"], "plays the scenario file again"
+        return report.unmet[0].file["again"], "plays the scenario file again"
     if data["summary"]["exit_code"] in (Exit.NOTHING_EXERCISED, Exit.NOT_DRIVEN) or report.hard_breakdowns:
         return drive("smoke", "--validate"), "tries the adapter, and checks the form of its messages"
     if data["narrowed"] or not data["summary"]["complete"]:

@@ -18,8 +18,7 @@ from ...judging.exits import Exit
 from ...judging.verdict import RANK, Finding, Verdict
 from ...presentation.story import print_labelled
 from ...protocols import repertoire_of, withdrawn
-from ...reports.report import Row
-from ...reports.scenario_files import unmet
+from ...reports.report import Row, unmet
 from ...scenario_files.expectations import check
 from ...scenario_files.reader import LoadedScenario, ScenarioFileError, load_one
 from ..files import usage_errors
