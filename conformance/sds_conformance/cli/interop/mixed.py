@@ -47,9 +47,9 @@ from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
 from ...presentation.last_screen import STYLES, CauseLine, sort_causes
 from ...presentation.story import headline, lines_labelled, print_labelled, show_breakdown, show_errors, show_under
-from ...reports.report import Row, unmet
+from ...reports.report import Row
 from ...reports.scenario_files import cause_lines as expectation_lines
-from ...reports.scenario_files import show_scenario_files
+from ...reports.scenario_files import show_scenario_files, unmet
 from ...scenario_files.reader import LoadedScenario
 from ..files import print_unwritable_folder
 from ..options import CURRENT, program
@@ -304,7 +304,7 @@ class MixedGroups:
         _show_story(out, example, discovery.files.get("story"))
 
     def _show_under(self, root: Discovery, members: Sequence[tuple[Discovery, str]]) -> None:
-        """Print the failures that a root cause explains (``members``), and the command that replays its counterexample."""
+        """Print the failures that a root cause explains, and the command that replays its counterexample."""
         details = {one.what: details_of(one.finding, one.files) for one in (root, *(member for member, _ in members))}
         show_under(self._out, {member.what: why for member, why in members}, details.__getitem__)
         if root.example is not None and root.files:
