@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import Enum
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from ..judging.verdict import Verdict, full_code
 from ..protocols import withdrawn
 from ..vectors.running.examination import SCHEMA_ID as VECTORS
 from .document import SCHEMA_ID as RUN
+from .document import validator_of
 
 BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
 """Maps the schema of a command's JSON to the name of the command in a baseline."""
@@ -308,7 +309,7 @@ def parse(text: str, path: Path) -> Baseline:
             f"codes. Type `{printable(update)} REPORT`: it writes the codes of REPORT, and keeps reasons, links and "
             "comments"
         )
-    wrong = best_match(_validator().iter_errors(data))
+    wrong = best_match(validator_of(load_schema).iter_errors(data))
     if wrong is not None:
         raise BaselineError(f"{shown}, line {_line(data, wrong.absolute_path)}: {printable(_explain(wrong), 300)}")
     rows: Any = data["known"] or []
@@ -405,13 +406,6 @@ def _reject_huge_yaml(text: str) -> None:
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
             raise ValueError(f"line {event.start_mark.line + 1}: nested more deeply than a baseline may be")
-
-
-@cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(load_schema())
 
 
 @dataclass(frozen=True)

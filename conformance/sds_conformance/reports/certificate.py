@@ -10,11 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
-
-from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, find_schema_error, packaged_schema, parse_json, read_bytes
@@ -25,6 +23,7 @@ from ..protocols import all_vectors, protocol_of, revisions
 from ..vectors.canonical import digest, format_document
 from ..vectors.folder import VectorsError, default_folder, load_manifest
 from .attachments import AttachedError, schedules_exhausted, schedules_played, vectors_asked
+from .document import validator_of
 from .levels import level
 from .limits import contradictory_limits, limits_for_certificate
 from .report import Report, run_of
@@ -246,15 +245,10 @@ def read_certificate(path: Path) -> Certificate:
 
 def _describe_schema_error(data: dict[str, Any]) -> str | None:
     """Return where the data does not match the schema, or which revision or profile is unknown; None if it is valid."""
-    wrong = find_schema_error(_validator(), data)
+    wrong = find_schema_error(validator_of(load_schema), data)
     if not wrong:
         if data["revision"] not in revisions():
             return f"this version has no revision {printable(data['revision'], 40)}"
         known = data["profile"] in protocol_of(data["revision"]).rules.profiles
         return None if known else f"{data['revision']} has no profile {printable(data['profile'], 40)}"
     return wrong
-
-
-@cache
-def _validator() -> Any:
-    return Draft202012Validator(load_schema())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from sds_harness.environment import PLAIN
@@ -27,6 +27,15 @@ ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdo
 
 load_schema = partial(packaged_schema, __package__, "report.schema.json")
 """Returns the JSON Schema (2020-12) of the document."""
+
+
+@cache
+def validator_of(load: Callable[[], dict[str, Any]]) -> Any:
+    """Return the validator of the JSON Schema (2020-12) that ``load`` returns."""
+    # Import here: commands that read no file need no validator, and the import is slow.
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(load())
 
 
 def document(outcome: Certification, how: Invocation, left_out_scenarios: int = 0) -> dict[str, Any]:

@@ -6,7 +6,6 @@ up to its last complete line. Files that are read are untrusted.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from sds_harness.json_text import dumps
 
 from ..judging.exits import Exit
 from ..judging.verdict import Verdict
-from .document import ROWS, SCHEMA_ID, load_schema
+from .document import ROWS, SCHEMA_ID, load_schema, validator_of
 from .report import TRACES, Report, ReportError, run_of
 
 JSON, JSON_LINES = "report.json", "report.jsonl"
@@ -79,11 +78,11 @@ def read_report(path: Path) -> Report:
         raise ReportError(f"{file} is not a report: it {error}") from None
     seconds = 0.0
     if file.suffix == ".json":
-        data, cut_off = _json(file, text)
+        data, cut_off = _json(file, text), ""
     else:
         data, cut_off, seconds = _lines(file, text)
     _check_schema(file, data)
-    if wrong := find_schema_error(_validator(), data):
+    if wrong := find_schema_error(validator_of(load_schema), data):
         raise ReportError(f"{file} is not a report: {wrong}")
     for verdict, count in _counts(data["requirements"]).items():
         if data["summary"][verdict] != count:
@@ -94,7 +93,7 @@ def read_report(path: Path) -> Report:
     return Report(data, cut_off, file.parent, seconds=seconds, written=file.with_name(JSON))
 
 
-def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
+def _json(file: Path, text: str) -> dict[str, Any]:
     try:
         data = parse_json(text)
     except FileError:
@@ -103,7 +102,7 @@ def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
         raise ReportError(
             f"{file} is not JSON: was it cut off? {JSON_LINES} in the same folder can be read even if it was cut off"
         )
-    return data, ""
+    return data
 
 
 def _lines(file: Path, text: str) -> tuple[dict[str, Any], str, float]:
@@ -156,26 +155,19 @@ def _check_schema(file: Path, data: dict[str, Any]) -> None:
 
 def _misshapen_row(kind: str, row: dict[str, Any]) -> str:
     """Return where and how a row does not match the schema; "" if it does."""
-    schema = _validator().schema
+    schema = validator_of(load_schema).schema
     fields = schema["properties"]
     for key, row_kind in ROWS.items():
         if kind == row_kind:
-            return find_schema_error(_validator(), row, part=fields[key]["items"])
+            return find_schema_error(validator_of(load_schema), row, part=fields[key]["items"])
     known = fields.keys() - ROWS.keys() - _IN_FOOTER if kind == "header" else _IN_FOOTER
     required = sorted(known.intersection(schema["required"]))
     part = {"required": required, "properties": {key: fields[key] for key in known}, "additionalProperties": False}
-    return find_schema_error(_validator(), row, part=part)
+    return find_schema_error(validator_of(load_schema), row, part=part)
 
 
 _IN_FOOTER = frozenset({"summary"})
 """Fields in the footer. All other fields, except the lists of rows, are in the header."""
-
-
-@cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(load_schema())
 
 
 def _counts(rows: list[dict[str, Any]]) -> dict[str, int]:

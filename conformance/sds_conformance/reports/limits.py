@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from sds_harness.declaration import printable
@@ -21,6 +20,7 @@ from ..exploration.limits.words import cell, has_details, headline, sentences_ab
 from ..judging.verdict import Verdict
 from ..protocols import protocol_of
 from ..protocols.dimensions import Dimension
+from .document import validator_of
 from .report import Report, ReportError
 
 NAME = "limits.json"
@@ -84,7 +84,7 @@ def with_limits(report: Report) -> Report:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
         found = printable(str(data.get("schema")) if isinstance(data, dict) else "not an object", 60)
         raise ReportError(f"{file} is {found}, but this version reads {SCHEMA_ID}: {again}")
-    if wrong := find_schema_error(_validator(), data, 120):
+    if wrong := find_schema_error(validator_of(load_schema), data, 120):
         raise ReportError(f"{file} was not written by `sds-conformance limits --report DIR`: {wrong}: {again}")
     for key in ("name", "version"):
         if (theirs := data["implementation"][key]) != (ours := report.data["implementation"][key]):
@@ -167,12 +167,3 @@ def _inconsistency(row: dict[str, Any], dimension: Dimension, bound: int | None)
     if first <= held or row["exact"] != (first == held + 1):
         return "the largest size that held does not fit the smallest size that failed"
     return "" if row["verdict"] == true.value else "the smallest size that failed gives another verdict"
-
-
-@cache
-def _validator() -> Any:
-    from jsonschema import (
-        Draft202012Validator,
-    )  # not imported at the top, because the import is slow and few reports have measured limits
-
-    return Draft202012Validator(load_schema())
