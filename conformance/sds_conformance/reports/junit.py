@@ -38,7 +38,7 @@ def junit(report: Report) -> str:
         sections[BASELINE] = _baseline(report)
     about = {key: report.data[key] for key in ("revision", "profile")}
     about |= {"implementation": report.name, "standing": compute_overall_result(report).sentence}
-    suites = JUnitXml(_clean(f"{report.data['suite']['name']}: {report.name}"))
+    suites = JUnitXml(clean_text(f"{report.data['suite']['name']}: {report.name}"))
     for title, cases in sections.items():
         suites.add_testsuite(_suite(title, cases, about, report.start_time))
     suites.update_statistics()
@@ -50,7 +50,7 @@ def _suite(title: str, cases: list[TestCase], about: Mapping[str, str], began: d
     if began is not None:
         suite.timestamp = began.strftime("%Y-%m-%dT%H:%M:%S")
     for key, what in about.items():
-        suite.add_property(key, _clean(what))
+        suite.add_property(key, clean_text(what))
     suite.add_testcases(cases)
     return suite
 
@@ -66,24 +66,24 @@ def _case(report: Report, row: Row) -> TestCase:
         case "fail":
             code = finding["code"] if finding else row["id"]
             case.result = _with_text(
-                Failure(_failure_message(report, row, finding), _clean(code)), _failure_text(report, row, finding)
+                Failure(_failure_message(report, row, finding), clean_text(code)), _failure_text(report, row, finding)
             )
         case "warn":
             case.system_out = _failure_text(report, row, finding)
         case "skipped" | "inconclusive":
-            case.result = Skipped(_clean(f"{row['verdict']}: {row['reason']}"), row["verdict"])
+            case.result = Skipped(clean_text(f"{row['verdict']}: {row['reason']}"), row["verdict"])
         case "error":
-            case.result = Error(_clean(row["reason"]), "suite")
+            case.result = Error(clean_text(row["reason"]), "suite")
     return case
 
 
 def _make_test_case(name: str, kind: str) -> TestCase:
     """Return a test case. Its time is 0, because the time per requirement is unknown and some tools need a number."""
-    return TestCase(_clean(name), _clean(kind), 0)
+    return TestCase(clean_text(name), clean_text(kind), 0)
 
 
 def _with_text(result: Failure | Error, text: str) -> Failure | Error:
-    result.text = _clean(text)
+    result.text = clean_text(text)
     return result
 
 
@@ -99,14 +99,14 @@ def _failure_message(report: Report, row: Row, finding: Row | None) -> str:
     seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
     if cause := report.known_cause(row["id"]):
         seen = f"[under the known {cause}] {seen}"
-    return _clean(f"[{label}: {'; '.join(reasons)}] {seen}" if reasons else seen)
+    return clean_text(f"[{label}: {'; '.join(reasons)}] {seen}" if reasons else seen)
 
 
 def _failure_text(report: Report, row: Row, finding: Row | None) -> str:
     rule = f"{row['level']}, section {row['anchor']!r}: {row['statement']}"
     if finding is None:
-        return _clean(rule)
-    return _clean(f"{rule}\n\n{story(report, row['id'], finding)}\n\nAgain: {finding['again']}")
+        return clean_text(rule)
+    return clean_text(f"{rule}\n\n{story(report, row['id'], finding)}\n\nAgain: {finding['again']}")
 
 
 def _conversation(report: Report) -> list[TestCase]:
@@ -115,11 +115,11 @@ def _conversation(report: Report) -> list[TestCase]:
     for broken, others in report.breakdowns:
         also = f"\nand {len(others)} more of this kind, in {', '.join(others[:20])}" if others else ""
         case = _make_test_case(f"{broken['kind']} in {broken['where']}", CONVERSATION)
-        case.result = _with_text(Error(_clean(broken["detail"]), broken["kind"]), format_breakdown(broken) + also)
+        case.result = _with_text(Error(clean_text(broken["detail"]), broken["kind"]), format_breakdown(broken) + also)
         cases.append(case)
     if report.cut_off:
         case = _make_test_case("the report is complete", CONVERSATION)
-        case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
+        case.result = Error(clean_text(f"The report was cut off {report.cut_off}."), "cut-off")
         cases.append(case)
     return cases or [_make_test_case("it holds", CONVERSATION)]
 
@@ -133,15 +133,15 @@ def _scenario_files(report: Report) -> list[TestCase]:
             case = _make_test_case(f"{printable(one.place, _TITLE)}: {printable(row['text'], _TITLE)}", SUITE)
             if row["verdict"] == "unmet":
                 case.result = _with_text(
-                    Failure(_clean(one.sentence), "expectation"), f"{one.sentence}\n\nAgain: {file['again']}"
+                    Failure(clean_text(one.sentence), "expectation"), f"{one.sentence}\n\nAgain: {file['again']}"
                 )
             elif row["verdict"] == "unchecked":
-                case.result = Skipped(_clean(f"not checked: {row['seen']}"), "unchecked")
+                case.result = Skipped(clean_text(f"not checked: {row['seen']}"), "unchecked")
             cases.append(case)
         for row in file["requirements"]:
             case = _make_test_case(f"{printable(file['file'], _TITLE)} exercises {row['id']}", SUITE)
             if not row["exercised"]:
-                case.result = Skipped(_clean(f"not exercised: {row['why']}"), "inconclusive")
+                case.result = Skipped(clean_text(f"not exercised: {row['why']}"), "inconclusive")
             cases.append(case)
     return cases or [_make_test_case("nothing is expected", SUITE)]
 
@@ -151,11 +151,6 @@ def _baseline(report: Report) -> list[TestCase]:
     cases = []
     for row in report.complaints:
         case = _make_test_case(f"line {row['line']}: {row['requirement']}", BASELINE)
-        case.result = _with_text(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
+        case.result = _with_text(Failure(clean_text(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
         cases.append(case)
     return cases or [_make_test_case("the baseline is up to date", BASELINE)]
-
-
-def _clean(text: str) -> str:
-    """Remove characters that XML 1.0 cannot contain, and text that a CI would interpret as a command."""
-    return clean_text(text)

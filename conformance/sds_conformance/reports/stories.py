@@ -56,16 +56,6 @@ class ConversationStep:
     """Severity and requirement of each finding at the step."""
 
 
-class Found:
-    """A finding, to be shown at its step in the conversation."""
-
-    def __init__(self, requirement: str, row: Row) -> None:
-        self.requirement = requirement
-        self.severity: str = row["severity"]
-        self.step: int = row["step"]
-        self.finding_text = f"{row['expected']} {row['seen']}"
-
-
 @dataclass
 class RunConversation:
     """The conversation of a run."""
@@ -112,7 +102,7 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
             place, finding = findings[number]
             made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
             pictures += bool(made[number].picture)
-        found = [Found(rows[place]["id"], finding) for place, finding in (findings[number] for number in numbers)]
+        found = [(rows[place]["id"], finding) for place, finding in (findings[number] for number in numbers)]
         if (talk := teller.talk(run, f"run-{len(out.talks) + 1}", found)) is not None:
             out.talks[run] = talk
     for number, (place, _) in enumerate(findings):
@@ -200,14 +190,14 @@ class _StoryMaker:
         except Exception:  # a story without a picture is better than no page
             return ""
 
-    def talk(self, run: str, anchor: str, found: Sequence[Found]) -> RunConversation | None:
-        """Create the conversation of ``run`` with the findings at its steps; None if its trace cannot be shown.
-        ``anchor`` is the ID of the conversation on the page.
+    def talk(self, run: str, anchor: str, found: Sequence[tuple[str, Row]]) -> RunConversation | None:
+        """Create the conversation of ``run`` with the findings (requirement, row) at its steps; None if its trace
+        cannot be shown. ``anchor`` is the ID of the conversation on the page.
         """
         if self._trace is None or self._narrator is None:
             return None
         steps = self._trace.steps
-        marked = {one.step for one in found} or {len(steps)}
+        marked = {row["step"] for _, row in found} or {len(steps)}
         near = {number for step in marked for number in range(step - BEFORE, step + AFTER + 1)}
         shown, _ = foremost(
             [step for step in steps if step.index <= FIRST or step.index in near],
@@ -221,7 +211,8 @@ class _StoryMaker:
         try:
             for step in shown:
                 turns += _gap(step.index - before - 1)
-                turns.append(_conversation_step(self._narrator, step, [one for one in found if one.step == step.index]))
+                here = [(requirement, row) for requirement, row in found if row["step"] == step.index]
+                turns.append(_conversation_step(self._narrator, step, here))
                 before = step.index
         except Exception:  # a page without this conversation is better than no page
             return None
@@ -233,17 +224,12 @@ def _gap(steps: int) -> list[ConversationStep]:
     return [ConversationStep(0, format_count(steps, "more step"))] if steps > 0 else []
 
 
-def _conversation_step(narrator: Narrator, step: Step, found: Sequence[Found]) -> ConversationStep:
-    touched, ids = narrator.touches(step), [one.finding_text for one in found]
+def _conversation_step(narrator: Narrator, step: Step, found: Sequence[tuple[str, Row]]) -> ConversationStep:
+    touched, ids = narrator.touches(step), [f"{row['expected']} {row['seen']}" for _, row in found]
     named = find_quoted_ids(" ".join(ids), touched)
     lines = lines_with_quotes(narrator.came_out(step, named or touched), ids, MAX_LINES)
     raw = narrator.on_the_wire(step)
-    wires = [_hex(wire) for wire in raw[:MAX_WIRES]]
+    wires = [hex_of(wire) for wire in raw[:MAX_WIRES]]
     wires += [f"… {len(raw) - MAX_WIRES} more"] if len(raw) > MAX_WIRES else []
-    rests = dict.fromkeys((one.severity, one.requirement) for one in found)
+    rests = dict.fromkeys((row["severity"], requirement) for requirement, row in found)
     return ConversationStep(step.index, narrator.done(step, named), lines, wires, list(rests))
-
-
-def _hex(raw: bytes) -> str:
-    """Return the first bytes of a wire message in hex."""
-    return hex_of(raw)
