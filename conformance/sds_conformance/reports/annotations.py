@@ -4,7 +4,7 @@ GitHub shows ten errors and ten warnings per step. The last annotation of each l
 that do not fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
@@ -12,7 +12,7 @@ from sds_harness.declaration import printable
 from ..judging.formats import format_count
 from ..judging.verdict import Verdict
 from .baseline import BREAKDOWN
-from .overall_result import Tone, compute_overall_result
+from .overall_result import OverallResult, Tone, compute_overall_result
 from .report import Report, RootCause, code_of, sides, worst
 from .scenario_files import remarks
 
@@ -43,13 +43,7 @@ def annotations(report: Report) -> str:
     Errors and warnings are about an incomplete report, the baseline, scenario files, breakdowns and root causes.
     """
     whole = compute_overall_result(report)
-    found = [
-        *_incompleteness(report),
-        *_baseline(report),
-        *_scenario_files(report),
-        *_breakdowns(report),
-        *_causes(report),
-    ]
+    found = list(_problems(report, whole))
     lines = [*_limit_annotations(found, "error"), *_limit_annotations(found, "warning")]
     level = "notice" if lines or whole.tone is Tone.GOOD else "warning"
     lines.append(Annotation(level, f"{report.data['revision']}: {whole.short}", (f"{report.name} {whole.sentence}",)))
@@ -65,60 +59,28 @@ def _limit_annotations(found: list[Annotation], level: str) -> list[Annotation]:
     return [*shown, Annotation(level, f"{format_count(len(rest), level)} more", (f"Only in the report: {titles}",))]
 
 
-def _scenario_files(report: Report) -> list[Annotation]:
-    """Return an error for each expectation that was not met, at its line, and a warning for each requirement that its
-    scenario file did not exercise and for each file whose expectations were not checked.
-    """
-    found = []
+def _problems(report: Report, whole: OverallResult) -> Iterator[Annotation]:
+    if report.cut_off:
+        text = f"The report was cut off {report.cut_off}: repeat the run."
+        yield Annotation("error", "The report is incomplete", (text,))
+    elif whole.tone is Tone.NONE:
+        yield Annotation("error", whole.short, (f"{report.name} {whole.sentence}",))
+    for row in report.complaints:
+        place = {"file": report.data["baseline"]["file"], "line": row["line"]}
+        title = f"The baseline is out of date: {row['requirement']}"
+        yield Annotation("error", title, (row["what"], row["change"]), place)
     for one in report.unmet:
         place = {"file": one.file["file"], **({"line": one.data["line"]} if one.data["line"] else {})}
-        found.append(Annotation("error", "An expectation was not met", (one.sentence, one.file["again"]), place))
-    return found + [
-        Annotation("warning", "A scenario file", (sentence,)) for sentence in remarks(report.scenario_files)
-    ]
-
-
-def _incompleteness(report: Report) -> list[Annotation]:
-    if report.cut_off:
-        return [
-            Annotation(
-                "error", "The report is incomplete", (f"The report was cut off {report.cut_off}: repeat the run.",)
-            )
-        ]
-    if compute_overall_result(report).tone is Tone.NONE:
-        return [
-            Annotation(
-                "error",
-                compute_overall_result(report).short,
-                (f"{report.name} {compute_overall_result(report).sentence}",),
-            )
-        ]
-    return []
-
-
-def _baseline(report: Report) -> list[Annotation]:
-    return [
-        Annotation(
-            "error",
-            f"The baseline is out of date: {row['requirement']}",
-            (row["what"], row["change"]),
-            {"file": report.data["baseline"]["file"], "line": row["line"]},
-        )
-        for row in report.complaints
-    ]
-
-
-def _breakdowns(report: Report) -> list[Annotation]:
-    out, known = [], report.known_failures(BREAKDOWN)
+        yield Annotation("error", "An expectation was not met", (one.sentence, one.file["again"]), place)
+    for sentence in remarks(report.scenario_files):
+        yield Annotation("warning", "A scenario file", (sentence,))
+    level = "warning" if report.known_failures(BREAKDOWN) else "error"
     for broken, others in report.breakdowns:
         more = f" and {len(others)} more" if others else ""
         lines = (broken["detail"], *broken["stderr"][-5:], broken["advice"])
-        out.append(Annotation("warning" if known else "error", f"{broken['kind']} in {broken['where']}{more}", lines))
-    return out
-
-
-def _causes(report: Report) -> list[Annotation]:
-    return [_cause(report, cause) for cause in report.causes]
+        yield Annotation(level, f"{broken['kind']} in {broken['where']}{more}", lines)
+    for cause in report.causes:
+        yield _cause(report, cause)
 
 
 def _cause(report: Report, cause: RootCause) -> Annotation:
