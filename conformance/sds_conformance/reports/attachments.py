@@ -14,7 +14,6 @@ from sds_harness.schedules.worlds import AlphabetPart
 
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion
 from ..exploration.text import SCHEMA_ID as FUZZ_SCHEMA
-from ..judging.formats import format_count
 from ..vectors.running.examination import SCHEMA_ID as VECTORS_SCHEMA
 from ..vectors.running.subject import Status
 
@@ -39,24 +38,31 @@ _VECTORS = record(
     unasked=COUNT,
     vectors={"type": "array", "items": record(id=TEXT, status={"enum": [status.value for status in Status]})},
 )
+_PLAYED = {
+    "implementation": SUBJECT,
+    "revision": TEXT,
+    "profile": TEXT,
+    "cast": TEXT,
+    "gave_up": TEXT,
+    "errors": {"type": "object"},
+    "findings": FINDINGS,
+}
 _FUZZ = record(
-    schema={"const": FUZZ_SCHEMA},
-    implementation=SUBJECT,
-    revision=TEXT,
-    profile=TEXT,
-    cast=TEXT,
-    seed=COUNT,
-    schedules=COUNT,
-    steps=COUNT,
-    interrupted={"type": "boolean"},
-    gave_up=TEXT,
-    errors={"type": "object"},
-    findings=FINDINGS,
+    schema={"const": FUZZ_SCHEMA}, **_PLAYED, seed=COUNT, schedules=COUNT, steps=COUNT, interrupted={"type": "boolean"}
 )
 _FUZZ_IN_FULL = record(
     out_of_time={"type": "boolean"},
     exercised={"type": "object"},
     findings={"type": "array", "items": record(code=TEXT)},
+)
+_EXHAUST = record(
+    schema={"const": SCHEMA_ID},
+    **_PLAYED,
+    participants={"enum": [2, 3]},
+    alphabet={"type": "array", "items": TEXT, "minItems": 1, "maxItems": 100},
+    digest=TEXT,
+    finished=COUNT,
+    proved_schedules=COUNT,
 )
 SHAPES = {VECTORS_SCHEMA: ("vectors run", _VECTORS), FUZZ_SCHEMA: ("fuzz", {"allOf": [_FUZZ, _FUZZ_IN_FULL]})}
 """Maps a schema ID to the command, and to a schema of the fields that certificates and baselines read."""
@@ -121,23 +127,6 @@ def read_attached(file: Path, schema: dict[str, Any], command: str, report: dict
     return dict(data)
 
 
-_EXHAUST = record(
-    schema={"const": SCHEMA_ID},
-    implementation=SUBJECT,
-    revision=TEXT,
-    profile=TEXT,
-    cast=TEXT,
-    participants={"enum": [2, 3]},
-    alphabet={"type": "array", "items": TEXT, "minItems": 1, "maxItems": 100},
-    digest=TEXT,
-    finished=COUNT,
-    proved_schedules=COUNT,
-    gave_up=TEXT,
-    errors={"type": "object"},
-    findings=FINDINGS,
-)
-
-
 def schedules_exhausted(file: Path, report: dict[str, Any]) -> dict[str, Any]:
     """Read the bound up to which all schedules were played, and their findings. Raises AttachedError."""
     data = read_attached(file, _EXHAUST, "exhaust", report)
@@ -159,22 +148,6 @@ def contradictory_schedules(data: dict[str, Any]) -> Iterator[str]:
     exhaustion = data.get("exhaust")
     if exhaustion is not None and exhaustion["digest"] != _digest(exhaustion, data["revision"]):
         yield "the digest of the exhausted schedules does not match their alphabet"
-
-
-def describe_exhaustion(data: dict[str, Any]) -> str:
-    """Return a sentence with the bound up to which all schedules were played, and the findings."""
-    exhaustion = data.get("exhaust")
-    if exhaustion is None:
-        return "no result of `exhaust` is attached"
-    found = [
-        f"{verdict}: {', '.join(exhaustion[f'{verdict}ed'])}"
-        for verdict in ("fail", "warn")
-        if exhaustion[f"{verdict}ed"]
-    ]
-    events = format_count(exhaustion["events"], "event")
-    among = f"all {exhaustion['schedules']:,} schedules of up to {events} of {exhaustion['participants']} participants"
-    ends = "" if exhaustion["complete"] else "; the run stopped early, or had errors of the suite"
-    return f"{among} ({'; '.join(exhaustion['alphabet'])}): {'; '.join(found) or 'nothing was found'}{ends}"
 
 
 def _digest(exhaustion: dict[str, Any], revision: str) -> str:

@@ -15,9 +15,15 @@ from sds_harness.declaration import printable
 from ..judging.verdict import Verdict
 from ..presentation.markup import make_template_environment, web_link
 from ..protocols import protocol_of
-from .attachments import describe_exhaustion
 from .certificate import Certificate
-from .certificate_words import command_of, describe_fuzz, describe_limits, describe_vectors, format_declaration
+from .certificate_words import (
+    command_of,
+    describe_exhaustion,
+    describe_fuzz,
+    describe_limits,
+    describe_vectors,
+    format_declaration,
+)
 from .levels import NONE, unjudged_note
 from .limits import certified_rows, lines
 

@@ -9,6 +9,7 @@ from typing import Any
 from sds_harness.declaration import printable
 
 from ..exploration.limits.words import summary
+from ..judging.formats import format_count
 from .levels import JUDGED
 
 LONGEST_COMMAND = 2000
@@ -51,9 +52,24 @@ def describe_fuzz(data: dict[str, Any]) -> str:
     """Return the results of generated schedules, in one sentence."""
     if (fuzz := data.get("fuzz")) is None:
         return "no result of `fuzz` is attached, so there is no seed"
-    found = [f"{verdict}: {join_items(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
-    text = f"{fuzz['schedules']} of seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
+    text = f"{fuzz['schedules']} of seed {fuzz['seed']}: {_findings(fuzz)}"
     return text if fuzz["complete"] else f"{text}; the run ended before all schedules were played"
+
+
+def describe_exhaustion(data: dict[str, Any]) -> str:
+    """Return a sentence with the bound up to which all schedules were played, and the findings."""
+    if (exhaustion := data.get("exhaust")) is None:
+        return "no result of `exhaust` is attached"
+    events = format_count(exhaustion["events"], "event")
+    among = f"all {exhaustion['schedules']:,} schedules of up to {events} of {exhaustion['participants']} participants"
+    text = f"{among} ({'; '.join(exhaustion['alphabet'])}): {_findings(exhaustion)}"
+    return text if exhaustion["complete"] else f"{text}; the run stopped early, or had errors of the suite"
+
+
+def _findings(result: dict[str, Any]) -> str:
+    """Return the violated requirements in the results of schedules, as text."""
+    both = ((verdict, result[f"{verdict}ed"]) for verdict in ("fail", "warn"))
+    return "; ".join(f"{verdict}: {join_items(ids)}" for verdict, ids in both if ids) or "nothing was found"
 
 
 def describe_limits(data: dict[str, Any]) -> str:

@@ -17,10 +17,10 @@ from ...judging.verdict import Verdict
 from ...presentation.last_screen import STYLES
 from ...presentation.story import headline, plain_table, print_labelled
 from ...protocols import protocol_of
-from ...reports.attachments import describe_exhaustion
 from ...reports.certificate import Certificate
 from ...reports.certificate_words import (
     command_of,
+    describe_exhaustion,
     describe_fuzz,
     describe_limits,
     describe_vectors,
