@@ -23,7 +23,7 @@ from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
 from ..presentation.markup import make_template_environment, web_link
 from ..protocols.words import named as name_of_limit
-from .limits import LimitLine, lines
+from .limits import lines
 from .overall_result import compute_overall_result
 from .report import Report, Row
 from .scenario_files import remarks
@@ -85,8 +85,7 @@ class SectionEntry:
 
 def html(report: Report, *, back: str = "") -> str:
     """Render the page of a report. ``back`` is the address of the page with all runs."""
-    data = report.data
-    breakdowns = report.breakdowns
+    data, limits, breakdowns = report.data, report.limits, report.breakdowns
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
     stories = stories_of(report, _order(data), MAX_FINDINGS, broken)
     rows = _rows(report, stories)
@@ -102,9 +101,9 @@ def html(report: Report, *, back: str = "") -> str:
         causes=[(cause.data, rows.get(cause.data["requirement"])) for cause in report.causes],
         rows=rows,
         sections=_sections(data, rows),
-        limits=report.limits,
-        limit_lines=_limit_lines(report),
-        summary_of_limits=summary(report.limits["rows"]) if report.limits is not None else "",
+        limits=limits,
+        limit_lines=lines(limits["rows"], searched=limits["at"] is None) if limits is not None else [],
+        summary_of_limits=summary(limits["rows"]) if limits is not None else "",
         breakdowns=breakdowns[:MAX_BREAKDOWNS],
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
         talks=stories.talks,
@@ -115,11 +114,6 @@ def html(report: Report, *, back: str = "") -> str:
         svg=Markup,
         max_runs=MAX_RUNS,
     )
-
-
-def _limit_lines(report: Report) -> list[LimitLine]:
-    limits = report.limits
-    return lines(limits["rows"], searched=limits["at"] is None) if limits is not None else []
 
 
 @cache

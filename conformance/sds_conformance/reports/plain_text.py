@@ -7,9 +7,8 @@ from textwrap import wrap
 
 from sds_harness.declaration import printable, without_orders
 
-from ..presentation.evidence import story_of
 from ..presentation.stderr_quotes import quote_stderr
-from .report import Report, Row, again_of, finding_of, flaky
+from .report import Report, Row, again_of, flaky
 
 WIDTH = 110
 LONGEST = 1000
@@ -19,14 +18,11 @@ _LABEL = 10
 
 def story(report: Report, requirement: str, row: Row) -> str:
     """Format a finding: the steps, what was expected and what was seen."""
-    finding = finding_of(requirement, row)
-    story_lines = story_of(report.protocol, finding, report.trace(finding.run))
-    lines = list(
-        _label_lines(
-            "Scenario", f"{finding.scenario}: {story_lines.summary}" if story_lines.summary else finding.scenario
-        )
-    )
-    for line in story_lines.lines():
+    found = report.story(requirement, row)
+    finding = found.finding
+    scenario = f"{finding.scenario}: {found.summary}" if found.summary else finding.scenario
+    lines = list(_label_lines("Scenario", scenario))
+    for line in found.lines():
         mark = (">" if line.blamed else " ") if line.head else ""
         lines += _label_lines(line.label, line.text, mark + line.head)
     for number, stderr_line in enumerate(quote_stderr(finding.stderr_lines, WIDTH - _LABEL)):

@@ -26,6 +26,7 @@ from ..judging.formats import format_count, make_times_relative
 from ..judging.registry import IN
 from ..judging.runner import tolerated_breakdowns
 from ..judging.verdict import Finding, Verdict
+from ..presentation.evidence import Story, story_of
 from ..presentation.invocation import Invocation
 from ..presentation.traces import TraceFileError, load_trace
 from ..protocols import Protocol, protocol_of
@@ -167,6 +168,11 @@ class Report:
             return load_trace(self.folder / TRACES / f"{run}.jsonl")
         except TraceFileError:
             return None
+
+    def story(self, requirement: str, row: Row) -> Story:
+        """Return the story of a finding of a requirement, given its row."""
+        finding = finding_of(requirement, row)
+        return story_of(self.protocol, finding, self.trace(finding.run))
 
     # ---- Requirements ------------------------------------------------------------------------------------------------
 

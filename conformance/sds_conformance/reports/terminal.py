@@ -22,7 +22,7 @@ from ..judging.runner import ALL_RUNS, BrokenRun
 from ..judging.severity import BREAKDOWN_SEVERITY
 from ..judging.verdict import Verdict
 from ..presentation.dialogue import show_hex
-from ..presentation.evidence import find_quoted_ids, story_of
+from ..presentation.evidence import find_quoted_ids
 from ..presentation.last_screen import STYLES, CauseLine, LastScreen, show_last_screen, sort_causes
 from ..presentation.story import (
     headline,
@@ -357,12 +357,11 @@ def _show_warning(console: Console, report: Report, cause: RootCause) -> None:
     _show_head(console, cause, whole=False)
     finding = worst(cause.row)
     if not _show_known(console, report, cause.row) and finding is not None:
-        found = finding_of(cause.row["id"], finding)
-        story = story_of(report.protocol, found, report.trace(found.run))
+        story = report.story(cause.row["id"], finding)
         print_labelled(console, "Expected", Text(story.expected))
         print_labelled(console, "Seen", Text(story.seen, "bold"))
-        if found.position:
-            print_labelled(console, "", Text(f"a warning, not a failure, by position {found.position}", "dim"))
+        if position := story.finding.position:
+            print_labelled(console, "", Text(f"a warning, not a failure, by position {position}", "dim"))
     show_under(console, {one["requirement"]: one["why"] for one in cause.data["under"]})
     show_command(console, "Again", cause.data["again"])
 
@@ -395,8 +394,7 @@ def _details(report: Report, row: Row, *, whole: bool) -> Iterator[Text]:
     if known:
         yield Text(printable(f"known: {known[0]['reason']}", _LONGEST), "dim")
     elif finding is not None:
-        found = finding_of(row["id"], finding)
-        story = story_of(report.protocol, found, report.trace(found.run))
+        story = report.story(row["id"], finding)
         if whole:
             yield Text(f"expected: {story.expected}")
             yield Text(f"seen: {story.seen}")
