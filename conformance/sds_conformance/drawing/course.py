@@ -282,13 +282,9 @@ class Course:
     def log_of(self, act: Act) -> str:
         """Return the log that a step shows, in log order, as text; "" if it shows none."""
         state = self.reading.shown_state(act.step)
-        if state is None or state.log is None:
+        if state is None or not state.log:
             return ""
-        return (
-            f"the log is {self.join_names([self.names.name_of(key) for key in state.log], by=', then ')}"
-            if state.log
-            else ""
-        )
+        return f"the log is {self.join_names([self.names.name_of(key) for key in state.log], by=', then ')}"
 
     def concerns_finding(self, act: Act) -> bool:
         """Return whether a message of the finding arrives in the step, or a message that requests a message of the

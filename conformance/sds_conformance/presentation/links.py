@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..protocols import stating
-from .project import requirement_page
+from .project import reference_page
 
 
 def text_link(requirement: str) -> str:
@@ -18,4 +18,4 @@ def documentation_link(requirement: str) -> str:
     """Return the address of the page of a requirement on the documentation site; "" if the site or the requirement is
     unknown.
     """
-    return requirement_page(requirement) if stating(requirement) is not None else ""
+    return reference_page(f"requirements/{requirement}") if stating(requirement) is not None else ""

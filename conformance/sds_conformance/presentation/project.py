@@ -24,11 +24,6 @@ def documentation(owner: str = "") -> str:
     return f"https://{owner.lower()}.github.io/{NAME}/" if owner != PLACEHOLDER else ""
 
 
-def requirement_page(requirement: str) -> str:
-    """Return the address of the page of a requirement on the documentation site; "" if the owner is unknown."""
-    return reference_page(f"requirements/{requirement}")
-
-
 def reference_page(place: str) -> str:
     """Return the address of a page in the reference part of the documentation site; "" if the owner is unknown."""
     site = documentation()

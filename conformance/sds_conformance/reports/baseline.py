@@ -80,7 +80,7 @@ class JudgedResult:
     """The seed of the generated schedules; 0 unless the command is `fuzz`."""
     examples: int = 0
     """Number of generated schedules; 0 unless the command is `fuzz`."""
-    errors: int = field(default=0)
+    errors: int = 0
     """Number of errors of the suite, which no baseline covers."""
     under: Mapping[str, str] = field(default_factory=dict)
     """Maps requirements and properties to the root cause that explains them; empty for `vectors run`."""
@@ -103,11 +103,12 @@ def _read_run(data: Mapping[str, Any]) -> JudgedResult:
         if kind["severity"] == Verdict.FAIL.value
     ]
     soft = tolerated_breakdowns(strict=data["strict"], narrowed=data["narrowed"])
-    failures += [
-        FailureKey(BREAKDOWN, kind, tuple(dict.fromkeys(scenario_of(row["where"]) for row in rows_of_kind)))
-        for kind, rows_of_kind in _group_by_kind(data["breakdowns"]).items()
-        if kind not in soft
-    ]
+    broken: dict[str, dict[str, None]] = {}
+    for row in data["breakdowns"]:
+        if row["kind"] not in soft:
+            broken.setdefault(row["kind"], {})[scenario_of(row["where"])] = None
+    failures += [FailureKey(BREAKDOWN, kind, tuple(where)) for kind, where in broken.items()]
+    replayed = [(row["id"], row) for row in rows] + [(BREAKDOWN, row) for row in data["breakdowns"]]
     under = {under["requirement"]: cause["requirement"] for cause in data["causes"] for under in cause["under"]}
     return JudgedResult(
         "run",
@@ -120,14 +121,8 @@ def _read_run(data: Mapping[str, Any]) -> JudgedResult:
         frozenset(scenario_of(run) for row in rows for run in row["runs"]),
         errors=summary["error"],
         under=under,
-        flaky=_flaky_of_run(data, under),
+        flaky=_flaky([(what, row["repeated"]) for what, row in replayed if "repeated" in row], under),
     )
-
-
-def _flaky_of_run(data: Mapping[str, Any], under: Mapping[str, str]) -> dict[str, str]:
-    replayed = [(row["id"], row["repeated"]) for row in data["requirements"] if "repeated" in row]
-    replayed += [(BREAKDOWN, row["repeated"]) for row in data["breakdowns"] if "repeated" in row]
-    return _flaky(replayed, under)
 
 
 def _flaky(replayed: Sequence[tuple[str, Mapping[str, Any]]], under: Mapping[str, str]) -> dict[str, str]:
@@ -183,13 +178,6 @@ def _read_vectors(data: Mapping[str, Any]) -> JudgedResult:
 def _code(row: Mapping[str, Any]) -> str:
     """Return the code of a row, without the requirement."""
     return str(row["code"]).partition("/")[2]
-
-
-def _group_by_kind(breakdowns: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    kinds: dict[str, list[Mapping[str, Any]]] = {}
-    for row in breakdowns:
-        kinds.setdefault(row["kind"], []).append(row)
-    return kinds
 
 
 _READERS = {"run": _read_run, "fuzz": _read_fuzz, "vectors": _read_vectors}
