@@ -25,7 +25,8 @@ from .certificate_words import (
     format_declaration,
 )
 from .levels import NONE, unjudged_note
-from .limits import certified_rows, lines
+from .limits import WORDS as LIMIT_WORDS
+from .limits import certified_rows
 
 
 def page(certificate: Certificate) -> str:
@@ -44,7 +45,7 @@ def page(certificate: Certificate) -> str:
         fuzz_described=describe_fuzz(data),
         exhausted_described=describe_exhaustion(data),
         limits_described=describe_limits(data),
-        limit_lines=lines(certified_rows(data)),
+        limit_rows=certified_rows(data),
         held=certificate.level != NONE,
         beside=unjudged_note(certificate.current_level),
         verdict_names=[verdict.value for verdict in Verdict],
@@ -57,6 +58,7 @@ def page(certificate: Certificate) -> str:
 @cache
 def _template() -> Template:
     known = make_template_environment(__package__ or "")
+    known.globals |= LIMIT_WORDS
     known.filters["clean"] = lambda text, limit=600: printable(str(text), limit)
     known.filters["thousands"] = lambda number: f"{number:,}"
     return known.get_template("certificate.html.j2")

@@ -23,7 +23,7 @@ from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
 from ..presentation.markup import make_template_environment, web_link
 from ..protocols.words import named as name_of_limit
-from .limits import lines
+from .limits import WORDS as LIMIT_WORDS
 from .overall_result import compute_overall_result
 from .report import Report, Row
 from .scenario_files import remarks
@@ -102,7 +102,6 @@ def html(report: Report, *, back: str = "") -> str:
         rows=rows,
         sections=_sections(data, rows),
         limits=limits,
-        limit_lines=lines(limits["rows"], searched=limits["at"] is None) if limits is not None else [],
         summary_of_limits=summary(limits["rows"]) if limits is not None else "",
         breakdowns=breakdowns[:MAX_BREAKDOWNS],
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
@@ -121,6 +120,7 @@ def _template() -> Template:
     known = make_template_environment(__package__ or "")
     # Every value is shortened, made printable, and then escaped.
     known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
+    known.globals |= LIMIT_WORDS
     known.filters["thousands"] = lambda number: f"{number:,}"
     known.filters["counted"] = format_count
     known.filters["weblink"] = web_link

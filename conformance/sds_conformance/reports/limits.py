@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sds_harness.declaration import printable
@@ -41,34 +41,14 @@ _IF_THERE = ("held", "first_not", "how", "requirement", "severity", "declared", 
 _NOT_CERTIFIED = ("expected", "seen", "said", "step", "exponent", "again")
 
 
-@dataclass(frozen=True)
-class LimitLine:
-    """The limit of one dimension, formatted for a page."""
-
-    title: str
-    tone: str
-    held: str
-    first_not: str
-    headline: str
-    behind: Sequence[tuple[str, str]]
-    """Labels and sentences about the failure."""
-    again: str
-
-
-def lines(rows: Iterable[Mapping[str, Any]], *, searched: bool = True) -> list[LimitLine]:
-    """Format the rows of limits; ``searched`` is False if only one size of each dimension was played (`--at`)."""
-    return [
-        LimitLine(
-            row["title"],
-            TONES[row["verdict"]],
-            cell(row["held"]),
-            cell(row["first_not"]),
-            headline(row),
-            tuple(sentences_about_failure(row, searched=searched)) if has_details(row) else (),
-            row["replay"] or "",
-        )
-        for row in rows
-    ]
+WORDS = {
+    "size_cell": cell,
+    "headline": headline,
+    "has_details": has_details,
+    "sentences_about_failure": sentences_about_failure,
+    "tones": TONES,
+}
+"""What templates need to show rows of limits."""
 
 
 def with_limits(report: Report) -> Report:
