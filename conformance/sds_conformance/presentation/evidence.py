@@ -7,8 +7,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from rich.cells import cell_len
 
 from sds_harness.environment import PLAIN
 from sds_harness.trace import Step, Trace
@@ -69,6 +71,11 @@ class StoryLine:
     gap: bool = False
     """The line stands for omitted steps."""
 
+    @property
+    def width(self) -> int:
+        """The columns that the text needs, with its prefix."""
+        return cell_len(self.head + self.text)
+
 
 @dataclass(frozen=True)
 class Story:
@@ -85,17 +92,29 @@ class Story:
     seen: str
     difference: str
 
-    def lines(self) -> Iterator[StoryLine]:
-        """Yield the lines of the story: environment, steps, what was expected and what was seen."""
+    def lines(self, width: int = 0) -> Iterator[StoryLine]:
+        """Yield the lines of the story: environment, steps, what was expected and what was seen.
+
+        A step and its results are one line if this line fits into ``width`` columns. A gap is appended to the line
+        before it if there is room.
+        """
         if self.environment:
             yield StoryLine("Played in", self.environment)
-        label = "Done"
+        steps: list[StoryLine] = []
         for exhibit in self.exhibits:
             number = "…" if exhibit.step is None else str(exhibit.step.index)
-            yield StoryLine(label, exhibit.text, f"{number:>3} ", exhibit.blamed, exhibit.step is None)
-            label = ""
-            for effect in exhibit.effects:
-                yield StoryLine("", effect, f"    {ARROW} ")
+            line = StoryLine(
+                "" if steps else "Done", exhibit.text, f"{number:>3} ", exhibit.blamed, gap=exhibit.step is None
+            )
+            whole = replace(line, text=" ".join([line.text, *(f"{ARROW} {effect}" for effect in exhibit.effects)]))
+            last = replace(steps[-1], text=f"{steps[-1].text} (… {line.text})") if steps else line
+            if line.gap and steps and not steps[-1].gap and last.width <= width:
+                steps[-1] = last
+            elif whole.width <= width:
+                steps.append(whole)
+            else:
+                steps += [line, *(StoryLine("", effect, f"    {ARROW} ") for effect in exhibit.effects)]
+        yield from steps
         yield StoryLine("Expected", self.expected)
         yield StoryLine("Seen", self.seen)
         if self.difference:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -21,7 +19,7 @@ from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, Verdict
 from ..protocols import protocol_of, protocols
 from ..protocols.words import named
-from .evidence import ARROW, StoryLine, story_of
+from .evidence import story_of
 from .last_screen import STYLES, labelled_command
 from .stderr_quotes import quote_stderr
 
@@ -99,42 +97,11 @@ def show_finding(
     story = story_of(protocol_of(revision), finding, trace)
     if story.summary and not brief:
         print_labelled(console, "Scenario", Text(f"{finding.scenario}: {story.summary}"))
-    for line in join_effects(story.lines(), console.width - _LABEL - 2):
+    for line in story.lines(console.width - _LABEL - 2):
         style = "dim" if line.gap else "bold" if line.label == "Seen" else ""
         print_labelled(console, line.label, Text(line.text, style), Text(line.head, "bold" if line.blamed else "dim"))
     print_stderr(console, finding.stderr_lines)
     show_softened(console, finding)
-
-
-def join_effects(lines: Iterable[StoryLine], width: int) -> Iterator[StoryLine]:
-    """Join a step and its results into one line if they fit into ``width``. Append the gap after a step to its last
-    line if there is room.
-    """
-    for step, effects, gap in _steps(lines):
-        whole = " ".join([step.text, *(f"{ARROW} {effect.text}" for effect in effects)])
-        out = [replace(step, text=whole)] if cell_len(step.head + whole) <= width else [step, *effects]
-        if gap is not None:
-            last = replace(out[-1], text=f"{out[-1].text} (… {gap.text})")
-            if cell_len(last.head + last.text) <= width:
-                out[-1] = last
-            else:
-                out.append(gap)
-        yield from out
-
-
-def _steps(lines: Iterable[StoryLine]) -> Iterator[tuple[StoryLine, list[StoryLine], StoryLine | None]]:
-    """Split the lines of a story into steps: the line of the step, the lines with its results, and the gap after the
-    step (None if there is no gap).
-    """
-    out: list[tuple[StoryLine, list[StoryLine], StoryLine | None]] = []
-    for line in lines:
-        if line.head.strip() == ARROW and out:
-            out[-1][1].append(line)
-        elif line.gap and not line.label and out and out[-1][0].head and not out[-1][0].gap:
-            out[-1] = (*out[-1][:2], line)
-        else:
-            out.append((line, [], None))
-    return iter(out)
 
 
 def print_stderr(console: Console, lines: Sequence[str]) -> None:
