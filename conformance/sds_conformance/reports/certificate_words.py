@@ -21,9 +21,9 @@ def command_of(data: dict[str, Any]) -> str:
     return printable(shlex.join(data["implementation"]["command"]), LONGEST_COMMAND)
 
 
-def join_items(items: Iterable[str], between: str = ", ") -> str:
+def join_items(items: Iterable[str]) -> str:
     """Join untrusted items into one line."""
-    return between.join(printable(str(item), 200) for item in items)
+    return ", ".join(printable(str(item), 200) for item in items)
 
 
 def format_declaration(data: dict[str, Any]) -> str:

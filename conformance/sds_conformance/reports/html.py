@@ -255,5 +255,5 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "Choices", ", ".join(f"{name} {choice}" for name, choice in named.items())
 
 
-def _join_few(names: list[str], limit: int = 6) -> str:
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+def _join_few(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
