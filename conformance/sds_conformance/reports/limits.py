@@ -117,8 +117,10 @@ def contradictory_limits(data: dict[str, Any]) -> Iterator[str]:
         return
     protocol, profile = protocol_of(data["revision"]), data["limits"]["profile"]
     if profile not in protocol.rules.profiles:
-        yield f"the limits were measured for the profile {printable(profile, 40)}, "
-        f"which is not a profile of {data['revision']}"
+        yield (
+            f"the limits were measured for the profile {printable(profile, 40)}, which is not a profile of "
+            f"{data['revision']}"
+        )
         return
     seen: set[str] = set()
     for row in data["limits"]["rows"]:

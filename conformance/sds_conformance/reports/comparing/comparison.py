@@ -406,8 +406,10 @@ def _cautions(columns: Sequence[ReportColumn]) -> Iterator[str]:
     if groups := _group_columns(columns, lambda column: column.suite):
         yield f"The reports are from different versions of the suite: {groups}. This may explain changes."
     if few := _marks_of(columns, lambda column: "requirements" in column.narrowed):
-        yield f"Not all requirements were selected in {few}: "
-        f"requirements that were not selected have the mark {ABSENT[NOT_ASKED]}."
+        yield (
+            f"Not all requirements were selected in {few}: requirements that were not selected have the mark "
+            f"{ABSENT[NOT_ASKED]}."
+        )
     if few := _marks_of(columns, lambda column: "scenarios" in column.narrowed):
         yield f"Not all scenarios were played in {few}, which can hide faults."
     if cut := _marks_of(columns, lambda column: bool(column.cut_off)):
