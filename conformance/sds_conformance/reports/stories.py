@@ -13,7 +13,7 @@ from ..judging.formats import foremost, format_count, hex_of
 from ..presentation.evidence import Exhibit, Story, find_quoted_ids, lines_with_quotes, story_of
 from ..presentation.stderr_quotes import quote_stderr
 from ..protocols import Protocol
-from ..protocols.words import Narrator, QuotedFacts
+from ..protocols.words import Narrator
 from .report import Report, Row, finding_of, run_of
 
 MAX_TALKS = 400
@@ -116,41 +116,6 @@ def _why_no_conversation(talks: int) -> str:
     return "The conversation was not stored with this report: the command below shows it."
 
 
-class _CachingNarrator:
-    """A narrator with a cache, because many findings share the steps of one run."""
-
-    def __init__(self, narrator: Narrator) -> None:
-        self._narrator = narrator
-        self._touched: dict[int, frozenset[str]] = {}
-        self._facts: dict[int, QuotedFacts] = {}
-        self._done: dict[tuple[int, frozenset[str], str], str] = {}
-        self._came_out: dict[tuple[int, frozenset[str], str], list[str]] = {}
-        self.channels = narrator.channels
-        self.on_the_wire = narrator.on_the_wire
-
-    def done(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> str:
-        key = step.index, about, finding_text
-        if key not in self._done:
-            self._done[key] = self._narrator.done(step, about, finding_text)
-        return self._done[key]
-
-    def came_out(self, step: Step, about: frozenset[str] = frozenset(), finding_text: str = "") -> list[str]:
-        key = step.index, about, finding_text
-        if key not in self._came_out:
-            self._came_out[key] = self._narrator.came_out(step, about, finding_text)
-        return self._came_out[key]
-
-    def facts(self, step: Step) -> QuotedFacts:
-        if step.index not in self._facts:
-            self._facts[step.index] = self._narrator.facts(step)
-        return self._facts[step.index]
-
-    def touches(self, step: Step) -> frozenset[str]:
-        if step.index not in self._touched:
-            self._touched[step.index] = self._narrator.touches(step)
-        return self._touched[step.index]
-
-
 class _StoryMaker:
     """Creates the stories of the findings in one run."""
 
@@ -164,7 +129,7 @@ class _StoryMaker:
         self._excerpts = Excerpts(trace)
         # The file is untrusted: a trace that cannot be described counts as missing.
         try:
-            self._narrator = _CachingNarrator(protocol.narrator(trace))
+            self._narrator = protocol.narrator(trace)
         except Exception:
             self._trace, self._why = None, UNTOLD
 
