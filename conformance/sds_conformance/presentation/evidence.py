@@ -121,14 +121,12 @@ class Story:
             yield StoryLine("", self.difference)
 
 
-def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None, narrator: Narrator | None = None) -> Story:
-    """Create the story of a finding. Without its ``trace`` there are no steps. The default ``narrator`` is the narrator
-    of the protocol.
-    """
+def story_of(protocol: Protocol, finding: Finding, trace: Trace[Any] | None) -> Story:
+    """Create the story of a finding. Without its ``trace`` there are no steps."""
     scenario = protocol.rules.register.scenarios.get(finding.scenario)
     environment = protocol.rules.environments.get(finding.environment)
     try:
-        evidence = Evidence(finding, trace, narrator or protocol.narrator(trace)) if trace else Evidence(finding)
+        evidence = Evidence(finding, trace, protocol.narrator(trace)) if trace else Evidence(finding)
         exhibits = evidence.exhibits()
     except Exception:  # a trace from a file is not trusted: it may be impossible to describe
         evidence, exhibits = Evidence(finding), []

@@ -120,24 +120,14 @@ class _StoryMaker:
     """Creates the stories of the findings in one run."""
 
     def __init__(self, protocol: Protocol, trace: Trace[Any] | None, why: str) -> None:
-        self._protocol = protocol
-        self._why = why
-        self._trace = trace
-        self._narrator: Narrator | None = None
-        if trace is None:
-            return
-        self._excerpts = Excerpts(trace)
-        # The file is untrusted: a trace that cannot be described counts as missing.
-        try:
-            self._narrator = protocol.narrator(trace)
-        except Exception:
-            self._trace, self._why = None, UNTOLD
+        self._protocol, self._trace, self._why = protocol, trace, why
+        self._excerpts = Excerpts(trace) if trace is not None else None
 
     def story(self, requirement: str, row: Row, *, draw: bool) -> PageStory:
         """Create the story of a finding; with ``draw``, also its picture."""
         finding, why = finding_of(requirement, row), self._why
-        lines = story_of(self._protocol, finding, self._trace, self._narrator)
-        if self._trace is not None and not lines.exhibits:
+        lines = story_of(self._protocol, finding, self._trace)
+        if self._trace is not None and not lines.exhibits:  # the file is untrusted: the trace cannot be described
             why = UNTOLD
         elif self._trace is not None and not draw:
             why = (
@@ -148,7 +138,7 @@ class _StoryMaker:
 
     def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
         shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]
-        if blamed not in shown:
+        if self._excerpts is None or blamed not in shown:
             return ""
         try:
             return self._excerpts.svg(blamed, shown)
@@ -159,7 +149,7 @@ class _StoryMaker:
         """Create the conversation of ``run`` with the findings (requirement, row) at its steps; None if its trace
         cannot be shown. ``anchor`` is the ID of the conversation on the page.
         """
-        if self._trace is None or self._narrator is None:
+        if self._trace is None:
             return None
         steps = self._trace.steps
         marked = {row["step"] for _, row in found} or {len(steps)}
@@ -174,10 +164,11 @@ class _StoryMaker:
         turns: list[ConversationStep] = []
         before = 0
         try:
+            narrator = self._protocol.narrator(self._trace)
             for step in shown:
                 turns += _gap(step.index - before - 1)
                 here = [(requirement, row) for requirement, row in found if row["step"] == step.index]
-                turns.append(_conversation_step(self._narrator, step, here))
+                turns.append(_conversation_step(narrator, step, here))
                 before = step.index
         except Exception:  # a page without this conversation is better than no page
             return None
