@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import pyarrow as pa
-from jinja2 import Template
 from markupsafe import Markup
 from pyarrow import parquet as pq
 
@@ -31,9 +29,8 @@ from ..drawing.spacetime import spacetime_svg
 from ..exploration.assessment import Scope, assess, make_time_key
 from ..exploration.counterexample import Counterexample
 from ..exploration.text import describe_finding, proof_of, rule_of
-from ..judging import formats
 from ..judging.verdict import Verdict
-from ..presentation.markup import make_template_environment
+from ..presentation.markup import template
 from .classes import AND, VIOLATIONS, Class, rebuild_without_dialect
 from .difference import DIVERGENCES, CorpusDifference, DivergenceCause, most_common, read_stored
 from .divergences import Divergence, divergences
@@ -233,7 +230,7 @@ class Bar:
 
 def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
     """The page that shows a diff, as HTML."""
-    return _template().render(
+    return template(__package__ or "", "diff.html.j2").render(
         difference=difference,
         corpora={"A": difference.a, "B": difference.b},
         total=difference.identical + difference.divergent,
@@ -243,16 +240,7 @@ def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
-        clean=lambda text, limit=600: printable(str(text), limit),
     )
-
-
-@cache
-def _template() -> Template:
-    known = make_template_environment(__package__ or "")
-    known.filters["thousands"] = lambda number: f"{number:,}"
-    known.filters["counted"] = formats.format_count
-    return known.get_template("diff.html.j2")
 
 
 def _bars(difference: CorpusDifference) -> list[Bar]:

@@ -6,16 +6,13 @@ Texts of an implementation (names, IDs, contents) are untrusted: they are shorte
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import cache
 from math import hypot
-
-from jinja2 import Template
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, GroupTrace
 
 from ..judging.formats import LONGEST_NAME, format_count, short
-from ..presentation.markup import make_template_environment
+from ..presentation.markup import template
 from .course import Course, LogAt
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
 from .shapes import Arrow, Dot, Drawing, TextLine, cross, head, path
@@ -78,21 +75,16 @@ def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
 
 def stylesheet() -> str:
     """Return the CSS of excerpts, for light and dark pages."""
-    light, dark = (
-        make_template_environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark")
-    )
+    light, dark = (template(__package__ or "", name).render() for name in ("spacetime.css", "spacetime-dark.css"))
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
 def _svg(drawing: Drawing, title: str, what: str, blamed: Act | None, *, styled: bool) -> str:
     marked = f" Step {blamed.number} of {short(blamed.who)} is marked." if blamed is not None else ""
     summary = f"{what}; time runs down.{marked}"
-    return _template().render(drawing=drawing, title=title, summary=summary, gutter=GUTTER, styled=styled)
-
-
-@cache
-def _template() -> Template:
-    return make_template_environment(__package__ or "").get_template("spacetime.svg.j2")
+    return template(__package__ or "", "spacetime.svg.j2").render(
+        drawing=drawing, title=title, summary=summary, gutter=GUTTER, styled=styled
+    )
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -6,18 +6,22 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
+from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sds_harness.declaration import without_orders
+from sds_harness.declaration import printable, without_orders
 
+from ..judging.formats import format_count
 from .links import documentation_link, text_link
 
 
-def make_template_environment(package: str) -> Environment:
-    """Return the template environment for the folder ``templates`` of a package.
+@cache
+def template(package: str, name: str, longest: int = 0) -> Template:
+    """Return a template of the folder ``templates`` of a package. If ``longest`` is not 0, every text is shortened to
+    this number of characters and made printable, before it is escaped.
 
     Pages extend ``page.html.j2`` of this package: the layout and the style sheet that all pages share. Its variables
     ``script`` and ``style``, which are Markup, and ``back``, a link to the page above, are optional.
@@ -29,10 +33,25 @@ def make_template_environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    known.globals["policy"] = policy
-    known.globals |= {"page_style": page_style, "text_link": text_link, "documentation_link": documentation_link}
-    known.finalize = lambda value: without_orders(value) if type(value) is str else value
-    return known
+    style = read_markup(__package__ or "", "page.css")
+    known.globals |= {"policy": policy, "page_style": style}
+    known.globals |= {"text_link": text_link, "documentation_link": documentation_link}
+    known.filters |= {"counted": format_count, "thousands": lambda number: f"{number:,}", "weblink": web_link}
+    known.filters["clean"] = known.globals["clean"] = lambda text, limit=600: printable(str(text), limit)
+
+    def finalize(value: Any) -> Any:
+        if type(value) is not str:
+            return value
+        return without_orders(printable(value, longest) if longest else value)
+
+    known.finalize = finalize
+    return known.get_template(name)
+
+
+@cache
+def read_markup(package: str, name: str) -> Markup:
+    """Return a style sheet or a script of the folder ``templates`` of a package."""
+    return Markup(files(package).joinpath("templates", name).read_text("utf-8"))
 
 
 def policy(script: str = "") -> Markup:
@@ -46,12 +65,6 @@ def policy(script: str = "") -> Markup:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         f"{runs}img-src data:; base-uri 'none'; form-action 'none'\">"
     )
-
-
-@cache
-def page_style() -> Markup:
-    """Return the style sheet of all pages."""
-    return Markup(files(__package__).joinpath("templates", "page.css").read_text("utf-8"))
 
 
 LONGEST_LINK = 2_000

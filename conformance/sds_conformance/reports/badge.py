@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from ..drawing.text_size import text_width
-from ..presentation.markup import make_template_environment
+from ..presentation.markup import template
 from .overall_result import Tone, compute_overall_result
 from .report import Report
 
@@ -20,12 +20,8 @@ def badge(report: Report) -> str:
     """Return the badge as a self-contained SVG."""
     whole, label = compute_overall_result(report), report.protocol.name
     left, right = (_width(text) + 2 * _MARGIN for text in (label, whole.short))
-    return (
-        make_template_environment(__package__)
-        .get_template("badge.svg.j2")
-        .render(
-            label=label, message=whole.short, left=left, width=left + right, margin=_MARGIN, colour=COLOURS[whole.tone]
-        )
+    return template(__package__ or "", "badge.svg.j2").render(
+        label=label, message=whole.short, left=left, width=left + right, margin=_MARGIN, colour=COLOURS[whole.tone]
     )
 
 

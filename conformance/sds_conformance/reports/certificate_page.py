@@ -5,15 +5,12 @@ All texts of implementations and files are untrusted: they are shortened, made p
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
-
-from jinja2 import Template
 
 from sds_harness.declaration import printable
 
 from ..judging.verdict import Verdict
-from ..presentation.markup import make_template_environment, web_link
+from ..presentation.markup import template, web_link
 from ..protocols import protocol_of
 from .certificate import Certificate
 from .certificate_words import (
@@ -34,7 +31,8 @@ def page(certificate: Certificate) -> str:
     data = certificate.data
     protocol = protocol_of(data["revision"])
     sections = {section.id: section.title for section in protocol.rules.catalogue.sections}
-    return _template().render(
+    return template(__package__ or "", "certificate.html.j2").render(
+        **LIMIT_WORDS,
         **(data | {"level": certificate.current_level}),
         title=certificate.name,
         against=protocol.describe_profile(data["revision"], data["profile"]),
@@ -53,15 +51,6 @@ def page(certificate: Certificate) -> str:
         of={name: [row for row in data["requirements"] if row["verdict"] == name] for name in data["verdicts"]},
         known={row["requirement"] for row in data.get("baseline", {}).get("known", [])},
     )
-
-
-@cache
-def _template() -> Template:
-    known = make_template_environment(__package__ or "")
-    known.globals |= LIMIT_WORDS
-    known.filters["clean"] = lambda text, limit=600: printable(str(text), limit)
-    known.filters["thousands"] = lambda number: f"{number:,}"
-    return known.get_template("certificate.html.j2")
 
 
 def _group_by_section(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 
-from jinja2 import Template
 from markupsafe import Markup
-
-from sds_harness.declaration import printable, without_orders
 
 from ..drawing.spacetime import stylesheet
 from ..exploration.limits.words import summary
@@ -21,7 +16,7 @@ from ..judging.catalogue import POSITION_VERDICTS, Position
 from ..judging.formats import format_count
 from ..judging.registry import scenario_of
 from ..judging.verdict import Verdict
-from ..presentation.markup import make_template_environment, web_link
+from ..presentation.markup import read_markup, template
 from ..protocols.words import named as name_of_limit
 from .limits import WORDS as LIMIT_WORDS
 from .overall_result import compute_overall_result
@@ -89,7 +84,8 @@ def html(report: Report, *, back: str = "") -> str:
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
     stories = stories_of(report, _order(data), MAX_FINDINGS, broken)
     rows = _rows(report, stories)
-    return _template().render(
+    return template(__package__ or "", "report.html.j2", LONGEST).render(
+        **LIMIT_WORDS,
         report=report,
         back=back,
         data=data,
@@ -109,27 +105,10 @@ def html(report: Report, *, back: str = "") -> str:
         positions=_positions(report, rows),
         casting=report.protocol.casting,
         style=Markup(stylesheet()),
-        script=Markup(_read("report.js")),
+        script=read_markup(__package__ or "", "report.js"),
         svg=Markup,
         max_runs=MAX_RUNS,
     )
-
-
-@cache
-def _template() -> Template:
-    known = make_template_environment(__package__ or "")
-    # Every value is shortened, made printable, and then escaped.
-    known.finalize = lambda value: without_orders(printable(value, LONGEST)) if type(value) is str else value
-    known.globals |= LIMIT_WORDS
-    known.filters["thousands"] = lambda number: f"{number:,}"
-    known.filters["counted"] = format_count
-    known.filters["weblink"] = web_link
-    return known.get_template("report.html.j2")
-
-
-@cache
-def _read(name: str) -> str:
-    return files(__package__).joinpath("templates", name).read_text("utf-8")
 
 
 def _order(data: Row) -> list[int]:

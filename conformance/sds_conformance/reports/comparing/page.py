@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment
-from markupsafe import Markup
-
 from ...judging.verdict import Verdict
-from ...presentation.markup import make_template_environment
+from ...presentation.markup import read_markup, template
 from ..files import read_report
 from ..html import html
 from ..limits import with_limits
@@ -22,6 +17,9 @@ from .comparison import Comparison, mark
 from .history import Series, histories
 from .limits import MARKS as LIMIT_MARKS
 
+_FOLDER = __package__.rpartition(".")[0]
+"""The package that has the templates."""
+_VERDICTS = [verdict.value for verdict in Verdict]
 INDEX = "index.html"
 RUNS = "runs"
 """Name of the subfolder with the page of each run."""
@@ -29,21 +27,21 @@ RUNS = "runs"
 
 def comparison_page(comparison: Comparison) -> str:
     """Render a comparison: the changes, all rows with a filter (rows with differences first), and the ways."""
-    return (
-        _templates()
-        .get_template("compare.html.j2")
-        .render(
-            comparison=comparison,
-            rows=comparison.differences + comparison.agreements,
-            script=_script() if comparison.rows else "",
-            choices=sorted((c for c in comparison.choices if c.is_shown), key=lambda choice: not choice.differs),
-        )
+    return template(_FOLDER, "compare.html.j2").render(
+        comparison=comparison,
+        rows=comparison.differences + comparison.agreements,
+        script=read_markup(_FOLDER, "compare.js") if comparison.rows else "",
+        choices=sorted((c for c in comparison.choices if c.is_shown), key=lambda choice: not choice.differs),
+        absent=ABSENT,
+        limit_marks=LIMIT_MARKS,
+        mark=mark,
+        verdicts=_VERDICTS,
     )
 
 
 def history_page(histories: Sequence[Series], since: str) -> str:
     """Render the changes of verdicts and violations, the newest first; ``since`` as in `history_markdown`."""
-    return _templates().get_template("history.html.j2").render(histories=histories, since=since)
+    return template(_FOLDER, "history.html.j2").render(histories=histories, since=since, verdicts=_VERDICTS)
 
 
 def history_site(folder: Path) -> Iterator[tuple[str, str]]:
@@ -70,20 +68,3 @@ def _name(path: Path, taken: set[str]) -> str:
         name = f"{stem}-{number}"
     taken.add(name.lower())
     return name
-
-
-@cache
-def _templates() -> Environment:
-    known = make_template_environment(__package__.rpartition(".")[0])
-    known.globals |= {
-        "absent": ABSENT,
-        "limit_marks": LIMIT_MARKS,
-        "mark": mark,
-        "verdicts": [verdict.value for verdict in Verdict],
-    }
-    return known
-
-
-@cache
-def _script() -> Markup:
-    return Markup(files(__package__.rpartition(".")[0]).joinpath("templates", "compare.js").read_text("utf-8"))
