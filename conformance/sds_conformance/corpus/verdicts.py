@@ -15,23 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import (
-    Progress,
-    convert_job_failures,
-    convert_task_failures,
-    in_schedules,
-    run_tasks,
-    watch_progress,
-)
+from sds_harness.corpus import jobs, reader
 from sds_harness.corpus.manifest import WORDS, Corpus
-from sds_harness.corpus.reader import (
-    Stored,
-    hold_to_manifest,
-    stored_in,
-    stored_twins,
-    verify_folders,
-    verify_shard,
-)
 from sds_harness.corpus.recorder import raise_corpus_errors
 from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, hold_to_count
@@ -74,17 +59,17 @@ class Checker:
         tally, found, counted = CampaignTally(declaration_in(self.corpus)), [], {}
         if self.everything:
             compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
-            count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
+            count = reader.verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
             counted = {"steps": count.steps, "rows": count.rows}
-        for stored in stored_in(self.corpus, shard):
+        for stored in reader.stored_in(self.corpus, shard):
             found.append(stored.schedule)
             with garbage_collected_at_end():
                 played = self.judge(shard, stored)
             tally.add(played)
-        hold_to_manifest(self.corpus, shard, found)
+        reader.hold_to_manifest(self.corpus, shard, found)
         return tally, counted
 
-    def judge(self, shard: int, stored: Stored) -> Played:
+    def judge(self, shard: int, stored: reader.Stored) -> Played:
         """Judge one stored schedule in the same way as a campaign."""
         rebuilt, manifest = stored.group_trace(), self.corpus.manifest
         group_trace = rebuilt.group_trace
@@ -92,16 +77,16 @@ class Checker:
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} belongs to another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and group_trace.breakdown is None
-        with raise_corpus_errors(stored_twins(stored, shard, self._twin)) as replay:
+        with raise_corpus_errors(reader.stored_twins(stored, shard, self._twin)) as replay:
             assessment = assess(group_trace, self.scope, rebuilt.judged, replay if twins else None)
         return Played(stored.schedule, group_trace.steps, assessment, group_trace.breakdown)
 
-    def _twin(self, stored: Stored, schedule: Schedule) -> GroupTrace:
+    def _twin(self, stored: reader.Stored, schedule: Schedule) -> GroupTrace:
         rebuilt = stored.group_trace(schedule)
         self.hold_to_manifest(stored, rebuilt)
         return rebuilt.group_trace
 
-    def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
+    def hold_to_manifest(self, stored: reader.Stored, rebuilt: Rebuilt) -> None:
         """Check that the implementation in the manifest played the schedule. Raises DamagedFileError.
 
         No digest covers all shards, so a shard could be from another corpus.
@@ -126,14 +111,14 @@ def small(corpus: Corpus) -> bool:
 
 
 def check_here(
-    corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None, *, everything: bool = False
+    corpus: Corpus, scope: Scope, progress: jobs.Progress = lambda done, of: None, *, everything: bool = False
 ) -> CampaignTally:
     """Judge a corpus in this process. With ``everything``, verify all stored data first. Raises CorpusError if it is
     damaged.
     """
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
     tally, counted = CampaignTally(declaration_in(corpus)), Counter[str]()
-    with convert_task_failures(), rare_garbage_collection():
+    with jobs.convert_task_failures(), rare_garbage_collection():
         for shard in range(manifest.shards):
             of_shard, counts = checker.tally(shard)
             join(tally, of_shard)
@@ -147,14 +132,17 @@ def check(
     spark: SparkSession,
     corpus: Corpus,
     scope: Scope,
-    progress: Progress = lambda done, of: None,
+    progress: jobs.Progress = lambda done, of: None,
     *,
     everything: bool = False,
 ) -> CampaignTally:
     """Judge a corpus in a Spark job, with the same result as ``check_here``. Raises CorpusError."""
     checker, manifest = _checker(corpus, scope, everything=everything), corpus.manifest
-    with watch_progress(spark, in_schedules(progress, manifest.shards, manifest.schedules)), convert_job_failures():
-        added = sum_rows(run_tasks(spark, range(manifest.shards), checker, ROWS))
+    with (
+        jobs.watch_progress(spark, jobs.in_schedules(progress, manifest.shards, manifest.schedules)),
+        jobs.convert_job_failures(),
+    ):
+        added = sum_rows(jobs.run_tasks(spark, range(manifest.shards), checker, ROWS))
     tally = CampaignTally(declaration_in(corpus))
     hold_counts(corpus, {what: count for kind, what, count in take(tally, added) if kind == COUNTED})
     return tally
@@ -162,7 +150,7 @@ def check(
 
 def _checker(corpus: Corpus, scope: Scope, *, everything: bool) -> Checker:
     """Create the task for a corpus after checking that all files exist. Raises CorpusError."""
-    (verify_folders if everything else hold_to_count)(corpus)
+    (reader.verify_folders if everything else hold_to_count)(corpus)
     return Checker(corpus, scope, everything)
 
 

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sds_harness.schedules import Act, Packet
-from sds_harness.schedules.operations import (
-    Crash,
-    Cut,
-    Heal,
-    Join,
-    Links,
-    Look,
-    Operation,
-    Repeat,
-    Require,
-    StepClock,
-    Tick,
-    Wait,
-)
+from sds_harness.schedules import Act, Packet, operations
 
 from ..judging.formats import format_count, short
 from ..protocols.group_trace_reader import Reading
@@ -28,25 +14,25 @@ LONG_WAIT_MS = 1000
 """Minimum duration, in milliseconds, of a wait that diagrams mention. Stories mention all waits."""
 
 
-def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) -> str:
+def describe_operation(op: operations.Operation, sent: Sequence[Packet], course: Course) -> str:
     """Describe an operation. ``sent`` are the packets that the operation itself broadcast."""
     match op:
-        case Tick():
+        case operations.Tick():
             return f"{short(op.who) or 'everybody'} does periodic work"
-        case Look():
+        case operations.Look():
             return f"{short(op.who) or 'everybody'} shows the state"
-        case Join():
+        case operations.Join():
             return f"{short(op.who)} joins"
-        case Crash():
+        case operations.Crash():
             return f"{short(op.who)} crashes"
-        case StepClock():
+        case operations.StepClock():
             return f"the clock of {short(op.who)} changes by {op.ms:+,} ms"
-        case Wait():
+        case operations.Wait():
             return f"{op.period} ms pass" if op.period else f"{op.ms:,} ms pass"
-        case Require():
+        case operations.Require():
             needed = [*op.capabilities, *([op.condition] if op.condition else [])]
             return f"the schedule needs {' and '.join(needed)}"
-        case Repeat():
+        case operations.Repeat():
             most = f"{op.rounds} times" if op.rounds else f"{op.most:,} times"
             until = f", until {op.until}" if op.until else ""
             return f"the next {format_count(op.operations, 'operation')} are played {most}{until}"
@@ -54,27 +40,27 @@ def describe_operation(op: Operation, sent: Sequence[Packet], course: Course) ->
             return course.reading.done(op, sent, course) or operation_note(op, course.reading)
 
 
-def is_done_by(op: Operation, act: Act) -> bool:
+def is_done_by(op: operations.Operation, act: Act) -> bool:
     """Return whether a step is the operation itself, and not a result of it."""
     return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 
-def operation_note(op: Operation, reading: Reading) -> str:
+def operation_note(op: operations.Operation, reading: Reading) -> str:
     """Describe an operation for a note across the diagram, such as a network cut or a long wait; "" if it has none."""
     match op:
-        case Cut():
+        case operations.Cut():
             sign = "⇹" if op.both else "↛"
             return f"network cut: {_join_names(op.senders)} {sign} {_join_names(op.listeners)}"
-        case Heal():
+        case operations.Heal():
             return "the network heals"
-        case Links():
+        case operations.Links():
             rule = [f"{op.loss_percent} % lost"] if op.loss_percent else []
             rule += [f"{op.duplicate_percent} % twice"] if op.duplicate_percent else []
             rule += ["late by {:,} to {:,} ms".format(*op.delay_ms)] if any(op.delay_ms) else []
             which = f" from {short(op.sender)}" if op.sender else ""
             which += f" to {short(op.listener)}" if op.listener else ""
             return f"links{which}: {', '.join(rule) or 'perfect'}"
-        case Wait() if op.ms >= LONG_WAIT_MS:
+        case operations.Wait() if op.ms >= LONG_WAIT_MS:
             return f"{op.ms / 1000:,g} s pass"
         case _:
             return reading.note(op)

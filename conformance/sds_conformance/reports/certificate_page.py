@@ -12,15 +12,8 @@ from sds_harness.declaration import printable
 from ..judging.verdict import Verdict
 from ..presentation.markup import template, web_link
 from ..protocols import protocol_of
+from . import certificate_words as words
 from .certificate import Certificate
-from .certificate_words import (
-    command_of,
-    describe_exhaustion,
-    describe_fuzz,
-    describe_limits,
-    describe_vectors,
-    format_declaration,
-)
 from .levels import NONE, unjudged_note
 from .limits import WORDS as LIMIT_WORDS
 from .limits import certified_rows
@@ -37,12 +30,12 @@ def page(certificate: Certificate) -> str:
         title=certificate.name,
         against=protocol.describe_profile(data["revision"], data["profile"]),
         homepage=web_link(printable(data["implementation"]["homepage"], 200)),
-        command=command_of(data),
-        declared=format_declaration(data),
-        vectors_described=describe_vectors(data),
-        fuzz_described=describe_fuzz(data),
-        exhausted_described=describe_exhaustion(data),
-        limits_described=describe_limits(data),
+        command=words.command_of(data),
+        declared=words.format_declaration(data),
+        vectors_described=words.describe_vectors(data),
+        fuzz_described=words.describe_fuzz(data),
+        exhausted_described=words.describe_exhaustion(data),
+        limits_described=words.describe_limits(data),
         limit_rows=certified_rows(data),
         held=certificate.level != NONE,
         beside=unjudged_note(certificate.current_level),
