@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
 
-from ...judging.catalogue import Requirement
 from ...judging.verdict import Verdict
-from ...protocols import protocol_of, protocols
+from ...protocols import protocols, stating
 from ..files import JSON_LINES, read_report
 from ..limits import with_limits
 from ..report import Report, ReportError
@@ -173,8 +172,9 @@ def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
     """Sort IDs of requirements and positions in the order of the specifications, with unknown IDs last."""
-    positions = (id_ for protocol in protocols() for id_ in protocol.rules.catalogue.positions)
-    order = {id_: number for number, id_ in enumerate((*_all_requirements(), *positions))}
+    catalogues = [protocol.rules.catalogue for protocol in protocols()]
+    known = (*(one.requirements for one in catalogues), *(one.positions for one in catalogues))
+    order = {id_: number for number, id_ in enumerate(chain.from_iterable(known))}
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
 
 
@@ -184,17 +184,10 @@ def _add_suffixes_to_duplicates(parts: list[str], suffixes: list[str]) -> list[s
     return [f"{part}, {suffix}" if counted[part] > 1 else part for part, suffix in pairs]
 
 
-@cache
-def _all_requirements() -> dict[str, Requirement]:
-    return {id_: known for protocol in protocols() for id_, known in protocol.rules.catalogue.requirements.items()}
-
-
 def _is_stated(requirement: str, revision: str) -> bool:
     """Return whether the revision states a requirement. True for IDs that no catalogue has."""
-    known = _all_requirements().get(requirement)
-    if known is None:
-        return True
-    return requirement in protocol_of(revision).rules.catalogue.requirements and known.is_stated_in(revision)
+    protocol = stating(requirement)
+    return protocol is None or protocol.rules.catalogue.requirements[requirement].is_stated_in(revision)
 
 
 def _codes(row: dict[str, Any]) -> frozenset[str]:
