@@ -22,7 +22,7 @@ from .limits import WORDS as LIMIT_WORDS
 from .overall_result import compute_overall_result
 from .report import Report, Row
 from .scenario_files import remarks
-from .stories import PageStory, Stories, stories_of
+from .stories import PageStory, stories_of
 
 MAX_FINDINGS = 25
 """Maximum number of findings that are shown per requirement. Further findings are counted."""
@@ -82,7 +82,7 @@ def html(report: Report, *, back: str = "") -> str:
     """Render the page of a report. ``back`` is the address of the page with all runs."""
     data, limits, breakdowns = report.data, report.limits, report.breakdowns
     broken = [first["where"] for first, _ in breakdowns[:MAX_BREAKDOWNS]]
-    stories = stories_of(report, _order(data), MAX_FINDINGS, broken)
+    stories, talks = stories_of(report, _order(data), MAX_FINDINGS, broken)
     rows = _rows(report, stories)
     return template(__package__ or "", "report.html.j2", LONGEST).render(
         **LIMIT_WORDS,
@@ -101,7 +101,7 @@ def html(report: Report, *, back: str = "") -> str:
         summary_of_limits=summary(limits["rows"]) if limits is not None else "",
         breakdowns=breakdowns[:MAX_BREAKDOWNS],
         breakdowns_left_out=len(breakdowns[MAX_BREAKDOWNS:]),
-        talks=stories.talks,
+        talks=talks,
         positions=_positions(report, rows),
         casting=report.protocol.casting,
         style=Markup(stylesheet()),
@@ -119,12 +119,12 @@ def _order(data: Row) -> list[int]:
     return list(dict.fromkeys([*first, *range(len(data["requirements"]))]))
 
 
-def _rows(report: Report, stories: Stories) -> dict[str, RequirementEntry]:
+def _rows(report: Report, stories: Mapping[int, list[PageStory]]) -> dict[str, RequirementEntry]:
     """Return the entries by ID; duplicates in a report are dropped."""
     catalogue = report.protocol.rules.catalogue
     rows: dict[str, RequirementEntry] = {}
     for place, data in enumerate(report.data["requirements"]):
-        stories_of_row = stories.of.get(place, [])
+        stories_of_row = stories.get(place, [])
         stated = catalogue.requirements.get(data["id"])
         softened = [stated.softened] if stated is not None and stated.softened and data["verdict"] == "warn" else []
         named = dict.fromkeys([*softened, *(story.row["position"] for story in stories_of_row)])

@@ -252,15 +252,13 @@ class Report:
     @property
     def complaints(self) -> list[Row]:
         """The errors in the baseline."""
-        baseline = self.data["baseline"]
-        return list(baseline["complaints"]) if baseline else []
+        return list(self._baseline.get("complaints", ()))
 
     def known_failures(self, requirement: str) -> list[Row]:
         """Return the entries of the baseline for a failing requirement; none if the baseline has an error about it."""
         if any(row["requirement"] == requirement for row in self.complaints):
             return []
-        baseline = self.data["baseline"]
-        return [row for row in baseline["known"] if row["requirement"] == requirement] if baseline else []
+        return [row for row in self._baseline.get("known", ()) if row["requirement"] == requirement]
 
     def known_cause(self, requirement: str) -> str:
         """Return the root cause of a failing requirement if the baseline lists this root cause, but not the

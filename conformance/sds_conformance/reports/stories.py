@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.trace import Step, Trace
@@ -67,18 +67,10 @@ class RunConversation:
     steps: int
 
 
-@dataclass
-class Stories:
-    """The stories and conversations of a report."""
-
-    of: dict[int, list[PageStory]] = field(default_factory=dict)
-    """The stories, by the index of the requirement in the report."""
-    talks: dict[str, RunConversation] = field(default_factory=dict)
-    """The conversations by run."""
-
-
-def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
-    """Create the stories of a report, by index of the requirement.
+def stories_of(
+    report: Report, order: Iterable[int], limit: int, broken: Iterable[str]
+) -> tuple[dict[int, list[PageStory]], dict[str, RunConversation]]:
+    """Return the stories of a report, by index of the requirement, and the conversations, by run.
 
     ``order`` lists the indices. If there is no room for all conversations and pictures, the first findings get them.
     ``limit`` is the maximum number of findings per requirement. Runs in ``broken`` get a conversation even without
@@ -91,23 +83,24 @@ def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterabl
         by_run.setdefault(run_of(finding), []).append(number)
     for run in broken:
         by_run.setdefault(run, [])
-    out = Stories()
     made: dict[int, PageStory] = {}
+    talks: dict[str, RunConversation] = {}
     pictures = 0
     for run, numbers in by_run.items():
-        trace = report.trace(run) if len(out.talks) < MAX_TALKS else None
-        why = "" if trace is not None else _why_no_conversation(len(out.talks))
+        trace = report.trace(run) if len(talks) < MAX_TALKS else None
+        why = "" if trace is not None else _why_no_conversation(len(talks))
         teller = _StoryMaker(report.protocol, trace, why)
         for number in numbers:
             place, finding = findings[number]
             made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
             pictures += bool(made[number].picture)
         found = [(rows[place]["id"], finding) for place, finding in (findings[number] for number in numbers)]
-        if (talk := teller.talk(run, f"run-{len(out.talks) + 1}", found)) is not None:
-            out.talks[run] = talk
+        if (talk := teller.talk(run, f"run-{len(talks) + 1}", found)) is not None:
+            talks[run] = talk
+    stories: dict[int, list[PageStory]] = {}
     for number, (place, _) in enumerate(findings):
-        out.of.setdefault(place, []).append(made[number])
-    return out
+        stories.setdefault(place, []).append(made[number])
+    return stories, talks
 
 
 def _why_no_conversation(talks: int) -> str:
