@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,18 +16,28 @@ from sds_harness.signals import defer_signals
 from sds_harness.trace import Trace
 
 from .causes import Cause, causes
+from .deafness import Hearing
 from .exits import Exit
 from .garbage import rare_garbage_collection
 from .known_runs import KnownRuns
 from .plan import Plan, find_unplayable_environments
-from .positions import WayShown
+from .positions import Ways, WayShown
 from .registry import Run, scenario_of
-from .run_player import EVERYTHING, Keep, RunPlayer
-from .run_results import ResultCollector
-from .runner import ALL_RUNS, BrokenRun, Connect, Runner, tolerated_breakdowns
-from .trace_storage import dumps
+from .run_player import EVERYTHING, Keep, RunPlayer, RunResult
+from .run_summary import RunSummary
+from .runner import (
+    ALL_RUNS,
+    END,
+    PATIENCE,
+    BrokenRun,
+    Connect,
+    Runner,
+    exhausted_resource,
+    tolerated_breakdowns,
+)
+from .trace_storage import Traces, dumps
 from .verdict import Judge, RequirementVerdict, Verdict
-from .work_distribution import LocalWork, LostUnit, ResultSource, SharedWork, Sharing, WorkerOrder, units_of
+from .work_distribution import LostUnit, SharedWork, Sharing, WorkerOrder, units_of
 from .workers import workers
 
 ENOUGH = 0.9
@@ -158,23 +168,22 @@ def certify(
         begun(out, len(runs))
         units = units_of([run for run in runs if run.name in first])
         units += units_of([run for run in runs if run.name not in first])
-        collector = ResultCollector(what.rules, what.requirements, runs, strict=strict)
+        collector = _ResultCollector(out, runs)
         reporter = _ProgressReporter(progress, len(runs))
         player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, on_start=reporter.on_start)
         with ExitStack() as stack:
-            source: ResultSource = LocalWork(player, units)
+            work = SharedWork(player, units, what.rules.language, reporter.on_end)
             if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
                 others = stack.enter_context(workers())
                 files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
                 declared = dumps(declaration)
                 order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
-                source = SharedWork(player, units, others, what.rules.language, reporter.on_end)
-                source.begin(order, sharing.rules_of, jobs)
+                work.start_workers(others, order, sharing.rules_of, jobs)
             stack.enter_context(rare_garbage_collection())
             try:
-                for result in source.results():
+                for result in work.results():
                     if isinstance(result, LostUnit):
-                        collector.record_lost_unit(result, declaration)
+                        collector.record_lost_unit(result)
                         continue
                     collector.take(result)
                     if result.run:
@@ -183,47 +192,115 @@ def certify(
                     if collector.gave_up:
                         break
                     if result.run and enough is not None and collector.should_stop(enough):
-                        out.ended_early = len(collector.played) < len(runs)
+                        out.ended_early = len(out.played_runs) < len(runs)
                         collector.take(player.end())
                         break
             except KeyboardInterrupt:
                 out.interrupted = True
                 with defer_signals():
-                    for result in source.drain():
+                    for result in work.drain():
                         collector.take(result)
     finally:
         runner.kill()
     with defer_signals():
-        _conclude(out, collector, runs)
+        collector.conclude()
         out.seconds = time.monotonic() - began
     return out
 
 
-def _conclude(out: Certification, collector: ResultCollector, runs: Iterable[Run]) -> None:
-    """Set the verdicts and all other results from the collected runs."""
-    out.gave_up, out.exhausted_resource = collector.gave_up, collector.exhausted_resource
-    why_unplayed = ""
-    if out.interrupted:
-        why_unplayed = "not played, because the run was interrupted"
-    elif out.ended_early:
-        why_unplayed = "not played, because the run ended at the first failure"
-    elif out.exhausted_resource:
-        why_unplayed = f"not played: {out.exhausted_resource} was used up"
-    elif out.gave_up:
-        why_unplayed = "not played: too many breakdowns"
-    played = set(collector.played)
-    for run in runs:
-        if run.name not in played:
-            collector.judge.record_unplayed(run, why_unplayed or "not played: too many breakdowns")
-    out.verdicts = collector.judge.verdicts()
-    out.ways, out.way_errors = collector.ways.group_by_position(out.plan.rules), collector.ways.errors
-    out.sightings = {requirement: collector.judge.sightings(requirement) for requirement in out.plan.requirements}
-    out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
-    out.breakdowns, out.traces, out.doubt_data = collector.breakdowns, collector.traces, collector.doubt_data
-    if not why_unplayed and collector.hearing.deaf:
-        out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, collector.hearing.breakdown))
-    out.played_runs, out.steps = collector.played, collector.steps
-    out.unmet_expectations, out.unchecked = collector.unmet, collector.unchecked
+class _ResultCollector:
+    """Adds the results of runs, in their order, to a certification."""
+
+    def __init__(self, out: Certification, runs: Sequence[Run]) -> None:
+        rules = out.plan.rules
+        self.judge = Judge(rules, out.plan.requirements, strict=out.strict)
+        self._out = out
+        self._runs = {run.name: run for run in runs}
+        self._plain_runs = {run.name for run in runs if run.plain}
+        self._ways = Ways()
+        self._hearing = Hearing()
+        """The number of messages that the participants received and had to show in all runs, and whether they showed
+        any.
+        """
+        self._traces = out.traces = Traces(rules.language)
+        self._consecutive_breakdowns = 0
+        self._broke = self._missed_expectation = False
+
+    @property
+    def gave_up(self) -> bool:
+        """True if no further run can be played, or if the implementation broke down too often in a row."""
+        return self._consecutive_breakdowns >= PATIENCE or bool(exhausted_resource(self._out.breakdowns))
+
+    def take(self, result: RunResult) -> None:
+        out, summary = self._out, result.summary
+        self._consecutive_breakdowns = result.count_consecutive_breakdowns(self._consecutive_breakdowns)
+        # Report only once that a process does not exit.
+        known = any(broken.where == END for broken in out.breakdowns)
+        out.breakdowns += [broken for broken in result.breakdowns if not (known and broken.where == END)]
+        self._broke = summary is not None and summary.breakdown is not None
+        self._missed_expectation = bool(result.unmet)
+        if summary is None:
+            return
+        if result.unmet:
+            out.unmet_expectations[result.run] = result.unmet
+        if result.unchecked:
+            out.unchecked[result.run] = result.unchecked
+        self.judge.take(summary, self._runs[result.run])
+        self._hearing.add(summary.hearing)
+        self._ways.merge(summary.ways)
+        out.played_runs.append(result.run)
+        out.steps += summary.steps
+        if result.doubt_data is not None:
+            out.doubt_data.append(result.doubt_data)
+        if result.trace is not None:
+            self._keep(result.run, result.trace)
+
+    def record_lost_unit(self, lost: LostUnit) -> None:
+        """Record the unplayed runs of a unit as an error of the suite, because the worker process ended too early."""
+        for run in lost.unit:
+            if run.name not in self._out.played_runs:
+                why, declared = f"{run.name}: {lost.why}", self._out.declaration
+                counted = run.scenario.exercises
+                summary = RunSummary(run.name, run.environment.name, declared, 0, suite_error=why, counted=counted)
+                self.judge.take(summary, run)
+
+    def should_stop(self, enough: Callable[[str], bool]) -> bool:
+        """Does ``enough`` return True for a requirement that has failed so far? ``enough`` is also called with
+        "breakdown" if the last run broke down, and with "expectation" if the last run did not meet an expectation.
+        """
+        last = {"breakdown": self._broke, "expectation": self._missed_expectation}
+        return any(map(enough, [*self.judge.failed_requirements, *(what for what, so in last.items() if so)]))
+
+    def _keep(self, run: str, packed: bytes) -> None:
+        """Keep the traces that reports need: those of plain runs, even without findings, and those with failures."""
+        self._traces.add(run, packed)
+        wanted = {finding.run for verdict in self.judge.evidence for finding in verdict.findings}
+        wanted |= {*self._out.unmet_expectations} | {broken.where for broken in self._out.breakdowns}
+        self._traces.keep_only(wanted | self._plain_runs)
+
+    def conclude(self) -> None:
+        """Set the verdicts, and all other results that depend on every run."""
+        out = self._out
+        out.gave_up, out.exhausted_resource = self.gave_up, exhausted_resource(out.breakdowns)
+        why_unplayed = ""
+        if out.interrupted:
+            why_unplayed = "not played, because the run was interrupted"
+        elif out.ended_early:
+            why_unplayed = "not played, because the run ended at the first failure"
+        elif out.exhausted_resource:
+            why_unplayed = f"not played: {out.exhausted_resource} was used up"
+        elif out.gave_up:
+            why_unplayed = "not played: too many breakdowns"
+        played = {*out.played_runs}
+        for run in self._runs.values():
+            if run.name not in played:
+                self.judge.record_unplayed(run, why_unplayed or "not played: too many breakdowns")
+        out.verdicts = self.judge.verdicts()
+        out.ways, out.way_errors = self._ways.group_by_position(out.plan.rules), self._ways.errors
+        out.sightings = {requirement: self.judge.sightings(requirement) for requirement in out.plan.requirements}
+        out.causes = causes(out.plan.rules, out.verdicts, out.sightings, out.dialect)
+        if not why_unplayed and self._hearing.deaf:
+            out.breakdowns.append(BrokenRun.at_last_step(ALL_RUNS, self._hearing.breakdown))
 
 
 class _ProgressReporter:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any
 
 from sds_harness.environment import PLAIN
 from sds_harness.language import Language
@@ -88,51 +90,20 @@ def units_of(runs: Sequence[Run]) -> list[Unit]:
     return out
 
 
-class ResultSource(Protocol):
-    """Source of the results of all units."""
-
-    def results(self) -> Iterator[RunResult | LostUnit]:
-        """Yield the results of all units, in their order."""
-        ...
-
-    def drain(self) -> Iterator[RunResult]:
-        """After an interrupt: yield the results that have arrived."""
-        ...
-
-
-class LocalWork(ResultSource):
-    """Plays the units in this process, one after the other."""
-
-    def __init__(self, player: RunPlayer, units: Sequence[Unit]) -> None:
-        self._player = player
-        self._units = units
-
-    def results(self) -> Iterator[RunResult | LostUnit]:
-        for unit in self._units:
-            yield from self._player.play_unit(unit)
-
-    def drain(self) -> Iterator[RunResult]:
-        yield from ()
-
-
-class SharedWork(ResultSource):
-    """Plays the units in this process and in workers."""
+class SharedWork:
+    """Plays the units in this process and, once they are started, in workers."""
 
     def __init__(
-        self,
-        player: RunPlayer,
-        units: Sequence[Unit],
-        others: Workers,
-        language: Language,
-        received: Callable[[str], None],
+        self, player: RunPlayer, units: Sequence[Unit], language: Language, received: Callable[[str], None]
     ) -> None:
-        """``received`` is called with the name of each run whose result arrived."""
+        """``received`` is called with the name of each run whose result arrived from a worker."""
         self._language = language
         self._player = player
         self._units = units
-        self._others = others
         self._received = received
-        self._unit_counter = others.context.Value("i", 0)
+        self._workers: Workers | None = None
+        self._unit_counter: Any = SimpleNamespace(value=1, get_lock=nullcontext)
+        """Number of the next unit to play. This process plays the first unit, because its implementation is running."""
         self._arrived_results: defaultdict[int, deque[bytes | RunResult]] = defaultdict(deque)
         """The arrived results by unit. Results of workers stay pickled until they are yielded."""
         self._current_unit = 0
@@ -141,28 +112,31 @@ class SharedWork(ResultSource):
         self._begun: set[int] = set()
         """Units of which a worker sent a result."""
 
-    def begin(self, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
+    def start_workers(self, others: Workers, order: WorkerOrder, rules_of: RulesOf, jobs: int) -> None:
         """Start workers, so that ``jobs`` processes play in total."""
-        self._unit_counter.value = 1  # this process plays the first unit, because its implementation is already running
+        self._workers = others
+        self._unit_counter = others.context.Value("i", 1)
         names = [[run.name for run in unit] for unit in self._units]
         for _ in range(jobs - 1):
             try:
-                self._others.start(_play_units, order, rules_of, names, self._unit_counter)
+                others.start(_play_units, order, rules_of, names, self._unit_counter)
             except MissingResourceError:
                 return  # the processes that were started play all units
 
     def results(self) -> Iterator[RunResult | LostUnit]:
+        """Yield the results of all units, in their order."""
         mine: int | None = 0
         while mine is not None:
             yield from self._play(mine)
             mine = _claim_next_unit(self._unit_counter, len(self._units))
         while self._current_unit < len(self._units):
-            alive = self._others.alive_count
+            assert self._workers is not None, "this process plays its units to the end"
+            alive = self._workers.alive_count
             took = self._process_report(wait=True)
             if self._returned:
                 yield from self._play(self._returned.pop())
             elif not took and not alive:
-                lost = self._others.wait_for_failures()
+                lost = self._workers.wait_for_failures()
                 if lost or self._current_unit in self._begun:
                     codes = ", ".join(map(str, lost)) or "none"
                     yield LostUnit(
@@ -182,6 +156,7 @@ class SharedWork(ResultSource):
             yield from self._results_in_order()
 
     def drain(self) -> Iterator[RunResult]:
+        """After an interrupt: yield the results that have arrived."""
         while self._receive(wait=False) is not None:  # no progress is reported after an interrupt
             pass
         for unit in sorted(self._arrived_results):
@@ -196,7 +171,7 @@ class SharedWork(ResultSource):
 
     def _receive(self, *, wait: bool) -> str | None:
         """Return the name of the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
-        report = self._others.report(wait=wait)
+        report = self._workers.report(wait=wait) if self._workers is not None else None
         if report is None:
             return None
         unit, run, result = report

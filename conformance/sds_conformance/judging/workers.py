@@ -7,12 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import get_temp_dir
 from queue import Empty
-from types import SimpleNamespace
 from typing import Any
 
 from sds_harness.family import adopt, dismiss
@@ -81,10 +80,6 @@ class Workers:
             return self._reports.get(timeout=_AT_ONCE_S) if wait else self._reports.get_nowait()
         except Empty:
             return None
-
-    def counter(self, *, shared: bool) -> Any:
-        """Return a counter with a lock that starts at 0. If it is not ``shared``, it needs no system resources."""
-        return self.context.Value("q", 0) if shared else SimpleNamespace(value=0, get_lock=nullcontext)
 
     @property
     def alive_count(self) -> int:
