@@ -19,7 +19,7 @@ from sds_harness.moment import Instant, after
 from sds_harness.schedules.worlds import Word
 
 from ..exploration.campaign import CampaignTally
-from ..exploration.exhaustion import CHUNK, ChunkResults, Exhaustion, Task, join, play_chunks
+from ..exploration.exhaustion import CHUNK, ChunkResults, Exhaustion, Task, play_chunks
 from ..exploration.exhaustion_campaign import Source
 from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
 
@@ -54,7 +54,7 @@ class Pieces:
             if not self._is_over_time():
                 tally = CampaignTally(cast_under_test.start())
                 for share in play_chunks(self.order, cast_under_test, [piece], ended=self._is_over_time):
-                    join(tally, share.tally)
+                    tally.join(share.tally)
                     if share.reason:
                         rows.append(row_of(_TROUBLE, share.reason, 1))
                         break

@@ -26,7 +26,6 @@ from sds_harness.schedules import GroupTrace, Schedule
 from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import CampaignTally, Played
 from ..exploration.cast_under_test import CastKind, under_test
-from ..exploration.exhaustion import join
 from ..judging.garbage import garbage_collected_at_end, rare_garbage_collection
 from .restarting_cast import compare_twins
 from .tally_rows import ROWS, row_of, rows_of, sum_rows, take
@@ -121,7 +120,7 @@ def check_here(
     with jobs.convert_task_failures(), rare_garbage_collection():
         for shard in range(manifest.shards):
             of_shard, counts = checker.tally(shard)
-            join(tally, of_shard)
+            tally.join(of_shard)
             counted.update(counts)
             progress(manifest.range_of(shard).stop, manifest.schedules)
     hold_counts(corpus, counted)

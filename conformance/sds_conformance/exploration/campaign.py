@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from multiprocessing.synchronize import Event
-from typing import Any
+from typing import Any, TypeVar
 
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, TesteeError
@@ -137,21 +138,32 @@ class CampaignTally:
 
     def add(self, played: Played) -> None:
         """Add the result of one schedule; the order does not matter."""
-        self.schedules += 1
-        self.steps += played.steps
         assessment = played.assessment
-        self.exercised.update({what: 1 for what, count in assessment.exercised.items() if count})
-        self.situations.update({what: 1 for what, count in assessment.situations.items() if count})
+        one = CampaignTally(self.declaration, 1, played.steps, errors=assessment.errors)
+        one.exercised.update({what: 1 for what, count in assessment.exercised.items() if count})
+        one.situations.update({what: 1 for what, count in assessment.situations.items() if count})
+        one.found_in.update({finding.requirement: 1 for finding in assessment.findings})
+        for finding in assessment.findings:
+            one._keep_worst(finding, played.index)
         if played.expectations is not None:
             self.expectations[played.index] = played.expectations
-        for where, error in assessment.errors.items():
-            self.errors[where] = min(error, self.errors.get(where, error))
-        for what in {finding.requirement for finding in assessment.findings}:
-            self.found_in[what] += 1
-        for finding in assessment.findings:
-            what, known = finding.requirement, self.found.get(finding.requirement)
-            if known is None or (*weight(finding), played.index) < (*weight(known), self.found_at[what]):
-                self.found[what], self.found_at[what] = finding, played.index
+        self.join(one)
+
+    def join(self, more: CampaignTally) -> None:
+        """Add the results ``more`` of other schedules; the order does not matter."""
+        self.schedules += more.schedules
+        self.steps += more.steps
+        self.exercised.update(more.exercised)
+        self.situations.update(more.situations)
+        self.found_in.update(more.found_in)
+        self.errors |= {where: min(error, self.errors.get(where, error)) for where, error in more.errors.items()}
+        for what, finding in more.found.items():
+            self._keep_worst(finding, more.found_at[what])
+
+    def _keep_worst(self, finding: Finding, index: int) -> None:
+        what, known = finding.requirement, self.found.get(finding.requirement)
+        if known is None or (*weight(finding), index) < (*weight(known), self.found_at[what]):
+            self.found[what], self.found_at[what] = finding, index
 
     @property
     def unmet_count(self) -> int:
@@ -189,12 +201,11 @@ class WorkerEnded:
     gave_up: str = ""
     not_started: str = ""
     """Why a process of the implementation did not start."""
-    at: int = 0
-    """Index of the first schedule that the worker did not play."""
 
 
 NO_ROOM = "the machine has no room for another process of the suite"
 Progress = Callable[[CampaignTally], None]
+T = TypeVar("T")
 
 
 def explore(
@@ -271,33 +282,71 @@ def _is_out_of_time(order: CampaignOrder, began: float) -> bool:
 
 
 def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float) -> Generator[Played, None, None]:
-    left = {worker: WorkerEnded(worker, not_started=NO_ROOM, at=worker) for worker in range(order.jobs)}
-    """Maps each worker to the reason why it stopped, and to its first schedule that is not played."""
+    unplayed = list(range(order.jobs))
+    """The first schedule of each worker that is not played."""
+
+    def play_rest(worker: int) -> Iterator[Played]:
+        with order.cast_under_test().started() as cast_under_test:
+            indices = range(unplayed[worker], order.schedules, order.jobs)
+            yield from _play_here(order, cast_under_test, tally, began, indices)
+
+    def is_late() -> bool:
+        late = _is_out_of_time(order, began)
+        tally.out_of_time |= late
+        return late
+
+    with closing(play_with_workers(order.jobs, partial(_play_nth, order), play_rest, tally, is_late)) as source:
+        for played in source:
+            unplayed[played.index % order.jobs] = played.index + order.jobs
+            yield played
+
+
+def _play_nth(order: CampaignOrder, worker: int, ended: Callable[[], bool]) -> Iterator[Played]:
+    """Play the schedules of one of n workers: every n-th schedule, from number ``worker``."""
+    with order.cast_under_test().started() as cast_under_test:
+        for index in range(worker, order.schedules, order.jobs):
+            if ended():
+                return
+            yield play_one(order, cast_under_test, index)
+
+
+def play_with_workers(
+    jobs: int,
+    play: Callable[[int, Callable[[], bool]], Iterator[T]],
+    play_rest: Callable[[int], Iterator[T]],
+    tally: CampaignTally,
+    is_late: Callable[[], bool],
+) -> Generator[T, None, None]:
+    """Yield the results of ``jobs`` workers. Each calls ``play``, which can be pickled, with its number, and with a
+    function that returns True when ``is_late`` has returned True here.
+
+    ``play_rest`` plays, in this process, the rest of a worker that the machine lacked resources for. The tally records
+    an abandoned implementation.
+    """
+    left = dict.fromkeys(range(jobs), NO_ROOM)
+    """Maps each worker that did not end regularly to the reason."""
     with workers() as others:
         stop = others.context.Event()
         running = 0
-        for worker in range(order.jobs):
+        for worker in range(jobs):
             try:
-                others.start(_work, order, worker, stop)
+                others.start(_work, worker, play, stop)
                 running += 1
             except MissingResourceError as missing:
-                left[worker] = WorkerEnded(worker, not_started=str(missing), at=worker)
+                left[worker] = str(missing)
         while running:
-            if _is_out_of_time(order, began) and not stop.is_set():
-                tally.out_of_time = True
+            if is_late():
                 stop.set()
             got = others.report()
             if got is None:
                 running = others.alive_count
-            elif isinstance(got, Played):
-                worker = got.index % order.jobs
-                left[worker] = replace(left[worker], at=got.index + order.jobs)
+            elif not isinstance(got, WorkerEnded):
                 yield got
             else:
                 running -= 1
                 tally.gave_up = got.gave_up or tally.gave_up
                 if got.not_started:
-                    left[got.worker] = got
+                    left[got.worker] = got.not_started
                 else:
                     del left[got.worker]
         lost = others.wait_for_failures()
@@ -305,40 +354,22 @@ def _play_with_workers(order: CampaignOrder, tally: CampaignTally, began: float)
         tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
         return
     # The machine may have lacked resources for several processes. Continue with this process only.
-    for ended in left.values():
-        yield from _play_remaining(order, tally, began, ended)
+    for worker, reason in left.items():
+        try:
+            yield from play_rest(worker)
+        except TesteeError as fault:
+            tally.not_started = f"{reason}; and later: {fault}"
 
 
-def _play_remaining(
-    order: CampaignOrder, tally: CampaignTally, began: float, ended: WorkerEnded
-) -> Generator[Played, None, None]:
-    """Play the schedules that a worker did not play."""
-    cast_under_test = order.cast_under_test()
+def _work(results: Any, worker: int, play: Callable[[int, Callable[[], bool]], Iterator[object]], stop: Event) -> None:
+    """Play in a worker. Report at the end, or when the implementation is abandoned."""
     try:
-        cast_under_test.start()
-        yield from _play_here(order, cast_under_test, tally, began, range(ended.at, order.schedules, order.jobs))
-    except TesteeError as fault:
-        tally.not_started = f"{ended.not_started}; and later: {fault}"
-    finally:
-        cast_under_test.kill()
-
-
-def _work(results: Any, order: CampaignOrder, worker: int, stop: Event) -> None:
-    """Play the schedules of one of n workers: every n-th schedule, from number ``worker``. Report at the end, or when
-    the implementation is abandoned."""
-    cast_under_test, index = order.cast_under_test(), worker
-    try:
-        cast_under_test.start()
         with rare_garbage_collection():
-            for index in range(worker, order.schedules, order.jobs):
-                if stop.is_set():
-                    break
-                results.put(play_one(order, cast_under_test, index))
+            for result in play(worker, stop.is_set):
+                results.put(result)
         ended = WorkerEnded(worker)
     except (NotStartedError, TesteeError) as fault:
-        ended = WorkerEnded(worker, not_started=str(fault), at=index)
+        ended = WorkerEnded(worker, not_started=str(fault))
     except NotPlayedError as reason:
         ended = WorkerEnded(worker, gave_up=str(reason))
-    finally:
-        cast_under_test.kill()
     results.put(ended)

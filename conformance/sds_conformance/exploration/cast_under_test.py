@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
+from typing import Self
 
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeError
@@ -69,6 +72,15 @@ class CastUnderTest:
         if self.casting is CastKind.AMONG:
             self.cast.check_text()
         return self.declaration
+
+    @contextmanager
+    def started(self) -> Iterator[Self]:
+        """Perform the handshake, and end all processes at the end of the context. Raises the exceptions of `start`."""
+        try:
+            self.start()
+            yield self
+        finally:
+            self.kill()
 
     def restart(self) -> None:
         """Repeat the handshake of an implementation that was driven before. Raises NotPlayedError if that fails."""

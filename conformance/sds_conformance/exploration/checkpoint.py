@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from sds_harness.files import FileError, read_bytes, write_named
 
 from .caching_cast import CachingCast
 from .campaign import CampaignTally
-from .exhaustion import CHUNK, Bound, ChunkResults, Exhaustion, Prober, join
+from .exhaustion import CHUNK, Bound, ChunkResults, Exhaustion, Prober, SettledSchedules
 from .exhaustion_campaign import Coverage
 
 SCHEMA_ID = "sds-conformance/exhaustion/1"
@@ -28,6 +29,8 @@ MAX_SCHEDULES = 1 << 24
 """Maximum number of schedules over all bounds. They are counted again when the file is read, which takes up to a
 minute.
 """
+
+_SETTLED = tuple(field.name for field in fields(SettledSchedules))
 
 
 class ResumeError(Exception):
@@ -47,10 +50,7 @@ def save(coverage: Coverage, path: Path) -> None:
                     {
                         "events": bound.events,
                         "schedules": bound.schedules,
-                        "played": bound.played,
-                        "impossible": bound.impossible,
-                        "renamed": bound.renamed,
-                        "left_out": bound.left_out,
+                        **{name: getattr(bound, name) for name in _SETTLED},
                         "chunks": _ranges(bound.chunks),
                     }
                     for bound in coverage.bounds
@@ -124,7 +124,7 @@ def _replay_findings(coverage: Coverage, cast_under_test: CachingCast, found: It
         counted.schedules = counted.steps = 0
         for counter in (counted.exercised, counted.situations, counted.found_in):
             counter.clear()
-        join(tally, counted)
+        tally.join(counted)
 
 
 def _parameters_of(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
@@ -143,8 +143,8 @@ def _parameters_of(order: Exhaustion, tally: CampaignTally) -> dict[str, Any]:
 
 def _read_bound(order: Exhaustion, events: int, row: Any) -> Bound:
     """Parse the progress of a bound. Raises ValueError for an impossible bound."""
-    played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
-    bound = Bound(events, _count(row["schedules"]), played, impossible, renamed, _count(row.get("left_out", 0)))
+    settled = {name: _count({"left_out": 0, **row}[name]) for name in _SETTLED}
+    bound = Bound(events, _count(row["schedules"]), **settled)
     chunks = -(-bound.schedules // CHUNK)
     for first, last in row["chunks"]:
         if not 0 <= _count(first) <= _count(last) < chunks:

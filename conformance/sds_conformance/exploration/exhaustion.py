@@ -25,7 +25,7 @@ from ..judging.formats import format_count
 from ..protocols import repertoire_of
 from .assessment import assess
 from .caching_cast import CachingCast
-from .campaign import CampaignOrder, CampaignTally, Played, weight
+from .campaign import CampaignOrder, CampaignTally, Played
 from .cast_under_test import CastKind
 from .casts import AbandonedError, NotPlayedError
 
@@ -132,15 +132,10 @@ class Exhaustion(CampaignOrder):
 _SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked", "starts", "due", "aware", "ends")
 
 
-@dataclass
-class ChunkResults:
-    """The results of some schedules of one bound."""
+@dataclass(kw_only=True)
+class SettledSchedules:
+    """Numbers of schedules that need no more playing."""
 
-    tally: CampaignTally
-    events: int
-    """The number of events."""
-    chunks: tuple[int, ...] = ()
-    """The numbers of the chunks of which all schedules are in the results."""
     played: int = 0
     impossible: int = 0
     """Number of schedules that cannot be played: a message must arrive that the implementation does not broadcast."""
@@ -148,6 +143,21 @@ class ChunkResults:
     """Number of schedules that equal another schedule after renaming participants."""
     left_out: int = 0
     """Number of schedules that are not played, because they have an event at which the implementation breaks down."""
+
+    @property
+    def settled_count(self) -> int:
+        return self.played + self.impossible + self.renamed + self.left_out
+
+
+@dataclass
+class ChunkResults(SettledSchedules):
+    """The results of some schedules of one bound."""
+
+    tally: CampaignTally
+    events: int
+    """The number of events."""
+    chunks: tuple[int, ...] = ()
+    """The numbers of the chunks of which all schedules are in the results."""
     without: frozenset[int] = frozenset()
     """The kinds of events at which the implementation breaks down."""
     seconds: float = 0.0
@@ -156,24 +166,15 @@ class ChunkResults:
     reason: str = ""
     """Why the chunk was not finished, if the implementation was abandoned."""
 
-    @property
-    def settled_count(self) -> int:
-        """Number of schedules that need no more playing."""
-        return self.played + self.impossible + self.renamed + self.left_out
-
 
 @dataclass
-class Bound:
+class Bound(SettledSchedules):
     """The progress for all schedules with the same number of events."""
 
     events: int
     schedules: int
     """Total number of schedules."""
-    played: int = 0
-    impossible: int = 0
-    renamed: int = 0
-    left_out: int = 0
-    chunks: set[int] = field(default_factory=set)
+    chunks: set[int] = field(default_factory=set, init=False)
     """The finished chunks."""
 
     def take(self, share: ChunkResults) -> None:
@@ -182,11 +183,6 @@ class Bound:
         self.impossible += share.impossible
         self.renamed += share.renamed
         self.left_out += share.left_out
-
-    @property
-    def settled_count(self) -> int:
-        """Number of schedules that need no more playing."""
-        return self.played + self.impossible + self.renamed + self.left_out
 
     @property
     def is_complete(self) -> bool:
@@ -340,17 +336,3 @@ def play_chunks(
             share.seconds = time.monotonic() - began
             share.otherwise = cast_under_test.otherwise
             yield share
-
-
-def join(tally: CampaignTally, more: CampaignTally) -> None:
-    """Add the results ``more`` of other schedules to ``tally``; the order does not matter."""
-    tally.schedules += more.schedules
-    tally.steps += more.steps
-    for mine, others in ((tally.exercised, more.exercised), (tally.situations, more.situations)):
-        mine.update(others)
-    tally.found_in.update(more.found_in)
-    tally.errors |= {where: min(error, tally.errors.get(where, error)) for where, error in more.errors.items()}
-    for what, finding in more.found.items():
-        at, known = more.found_at[what], tally.found.get(what)
-        if known is None or (*weight(finding), at) < (*weight(known), tally.found_at[what]):
-            tally.found[what], tally.found_at[what] = finding, at

@@ -6,18 +6,17 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from multiprocessing.synchronize import Event
-from typing import Any
+from functools import partial
+from itertools import takewhile
 
-from sds_harness.faults import TesteeError
-from sds_harness.resources import MissingResourceError, usable_processors
+from sds_harness.resources import usable_processors
 
 from ..judging.garbage import rare_garbage_collection
-from ..judging.workers import workers
 from .caching_cast import CachingCast
-from .campaign import NO_ROOM, CampaignTally, WorkerEnded
-from .exhaustion import Bound, ChunkResults, Exhaustion, Task, join, play_chunks
+from .campaign import CampaignTally, play_with_workers
+from .exhaustion import Bound, ChunkResults, Exhaustion, Task, play_chunks
 
 SAMPLE = 1_000
 """Number of schedules after which the duration of the rest is estimated."""
@@ -47,12 +46,7 @@ class Coverage:
         """The last complete bound such that all smaller bounds are complete as well; None if the first is not
         complete.
         """
-        last = None
-        for bound in self.bounds:
-            if not bound.is_complete:
-                break
-            last = bound
-        return last
+        return next(reversed([*takewhile(lambda bound: bound.is_complete, self.bounds)]), None)
 
     @property
     def schedules(self) -> int:
@@ -73,12 +67,8 @@ class Coverage:
     def last_proved(self) -> Bound | None:
         """The last complete bound such that no schedule up to this bound was excluded because of a breakdown; None if
         the first bound is not complete, or lacks schedules that were excluded."""
-        last = None
-        for bound in self.bounds:
-            if not bound.is_complete or bound.left_out:
-                break
-            last = bound
-        return last
+        proved = takewhile(lambda bound: bound.is_complete and not bound.left_out, self.bounds)
+        return next(reversed([*proved]), None)
 
     @property
     def left_out(self) -> int:
@@ -96,7 +86,7 @@ class Coverage:
         return self.bounds[-1]
 
     def take(self, share: ChunkResults) -> None:
-        join(self.tally, share.tally)
+        self.tally.join(share.tally)
         self.otherwise = self.otherwise or share.otherwise
         self.without |= share.without
         if share.reason:
@@ -272,70 +262,31 @@ def _play_with_workers(
     order: Exhaustion, tasks: list[Task], tally: CampaignTally, left_s: float
 ) -> Generator[ChunkResults, None, None]:
     until = time.monotonic() + left_s if left_s else math.inf
-    left = dict.fromkeys(range(order.jobs), NO_ROOM)
-    """Maps each worker to the reason why it did not play all of its chunks."""
     played: defaultdict[int, set[int]] = defaultdict(set)
     """Maps numbers of events to the finished chunks."""
-    with workers() as others:
-        stop = others.context.Event()
-        running = 0
-        for worker in range(order.jobs):
-            try:
-                others.start(_work, order, tasks, worker, stop)
-                running += 1
-            except MissingResourceError as missing:
-                left[worker] = str(missing)
-        while running:
-            if time.monotonic() >= until and not stop.is_set():
-                stop.set()
-            got = others.report()
-            if got is None:
-                running = others.alive_count
-            elif isinstance(got, ChunkResults):
-                played[got.events].update(got.chunks)
-                yield got
-            else:
-                running -= 1
-                if got.not_started:
-                    left[got.worker] = got.not_started
-                else:
-                    del left[got.worker]
-        lost = others.wait_for_failures()
-    if lost:
-        tally.errors["worker"] = f"a worker ended with exit code {lost[-1]}"
-        return
-    # The machine may have lacked resources for several processes. Continue with this process only.
-    tasks = [replace(task, done=task.done | played[task.events]) for task in tasks]
-    for worker, reason in left.items():
-        cast_under_test = order.make_cast_under_test()
-        try:
-            cast_under_test.start()
-            yield from _play_nth_chunks(order, cast_under_test, tasks, worker, lambda: time.monotonic() >= until)
-        except TesteeError as fault:
-            tally.not_started = f"{reason}; and later: {fault}"
-        finally:
-            cast_under_test.kill()
+
+    def is_late() -> bool:
+        return time.monotonic() >= until
+
+    def play_rest(worker: int) -> Iterator[ChunkResults]:
+        rest = [replace(task, done=task.done | played[task.events]) for task in tasks]
+        with rare_garbage_collection():
+            yield from _play_nth_chunks(order, rest, worker, is_late)
+
+    play = partial(_play_nth_chunks, order, tasks)
+    with closing(play_with_workers(order.jobs, play, play_rest, tally, is_late)) as source:
+        for share in source:
+            played[share.events].update(share.chunks)
+            yield share
 
 
 def _play_nth_chunks(
-    order: Exhaustion, cast_under_test: CachingCast, tasks: list[Task], worker: int, ended: Callable[[], bool]
+    order: Exhaustion, tasks: list[Task], worker: int, ended: Callable[[], bool]
 ) -> Iterator[ChunkResults]:
     """Play the chunks of one worker: every n-th chunk, where n is the number of workers."""
-    with rare_garbage_collection():
-        yield from play_chunks(
-            order, cast_under_test, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, ended
-        )
 
+    def is_mine(events: int, chunk: int) -> bool:
+        return (events + chunk) % order.jobs == worker
 
-def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop: Event) -> None:
-    """Play the chunks of one of n workers: every n-th chunk. Report at the end."""
-    cast_under_test, not_started = order.make_cast_under_test(), ""
-    try:
-        cast_under_test.start()
-        for share in _play_nth_chunks(order, cast_under_test, tasks, worker, stop.is_set):
-            results.put(share)
-    except TesteeError as fault:
-        not_started = str(fault)
-    finally:
-        cast_under_test.kill()
-    results.put(WorkerEnded(worker, not_started=not_started))
+    with order.make_cast_under_test().started() as cast_under_test:
+        yield from play_chunks(order, cast_under_test, tasks, is_mine, ended)
