@@ -13,11 +13,12 @@ from sds_harness.schedules import GroupTrace
 from sds_harness.trace import Trace
 
 from ..judging.catalogue import Requirement
+from ..judging.check_selection import CheckSelection
 from ..judging.garbage import garbage_collection_paused
 from ..judging.judgement import Outcome
-from ..judging.observations import Applicable, CheckResult, apply_checks
+from ..judging.observations import CheckResult, applicable_checks, apply_checks
+from ..judging.registry import Check
 from ..judging.rules import Rules, View
-from ..judging.run_summary import report_observation
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
@@ -60,7 +61,7 @@ class Scope:
     strict: bool = False
     include_notes: bool = False
     """Notes (such as a deviation from a MAY) count as findings as well."""
-    _known: dict[tuple[frozenset[int], bool], Applicable] = field(
+    _known: dict[tuple[frozenset[int], bool], CheckSelection[Check]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -91,11 +92,11 @@ class Scope:
     def by_id(self) -> dict[str, Requirement]:
         return {requirement.id: requirement for requirement in self.requirements}
 
-    def applicable_checks(self, declared: Declaration, *, together: bool = False) -> Applicable:
+    def applicable_checks(self, declared: Declaration, *, together: bool = False) -> CheckSelection[Check]:
         """The checks whose capabilities are declared; with ``together``, only those that compare participants."""
         known = self._known.get((declared.capabilities, together))
         if known is None:
-            known = Applicable(self.rules.register, self.by_id, declared, together=together)
+            known = applicable_checks(self.rules.register, self.by_id, declared, together=together)
             self._known[declared.capabilities, together] = known
         return known
 
@@ -196,16 +197,17 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
 
 def _add_result(result: CheckResult, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
     requirement = scope.by_id[result.check.requirement]
-    reported: set[Verdict] = set()
+    known: set[Verdict] = set()
     if result.places:
         out.exercised[requirement.id] += result.places
-    for observation in result.reported:
-        severity = severity_of(requirement, observation, strict=scope.strict)
-        if severity in reported or (severity is Verdict.PASS and not scope.include_notes):
+    for reported in result.reported:
+        severity = severity_of(requirement, reported.observation, strict=scope.strict)
+        if severity in known or (severity is Verdict.PASS and not scope.include_notes):
             continue
-        reported.add(severity)
-        seen = report_observation(result, observation, trace)
-        out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
+        known.add(severity)
+        out.findings.append(
+            finding_of(requirement, reported, severity, trace.schedule, trace.environment, trace.recorded)
+        )
     if result.exception:
         out.errors[result.check.name] = result.exception
 

@@ -12,24 +12,13 @@ from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
+from .check_selection import CheckSelection
 from .deafness import Hearing
 from .garbage import garbage_collection_paused
-from .judgement import Observation
-from .observations import Applicable, CheckResult, CheckResults, observe
+from .observations import CheckResult, ReportedObservation, applicable_checks, apply_checks, counting_requirements
 from .positions import WayReader, Ways
+from .registry import Check
 from .rules import Rules
-
-
-@dataclass(slots=True)
-class ReportedObservation:
-    """One observation to report, with its place."""
-
-    check: str
-    participant: str
-    channel_id: str
-    observation: Observation
-    stderr: tuple[str, ...]
-    """Lines that the implementation wrote to stderr at that step."""
 
 
 @dataclass(slots=True)
@@ -46,6 +35,15 @@ class RequirementResult:
     """
     reported: list[ReportedObservation] = field(default_factory=list)
     error: str = ""
+
+    def add(self, result: CheckResult, trace: Trace[Any]) -> None:
+        if result.exception:
+            self.error = f"{result.check.name} on {trace.schedule}: {result.exception}"
+        if result.places:
+            self.places[result.accepted_any] = self.places.get(result.accepted_any, 0) + result.places
+        # If the participant showed no message, requirements that were met do not count.
+        self.exercised += len(result.reported) if result.accepted_any is False else result.places
+        self.reported += result.reported
 
 
 @dataclass
@@ -102,53 +100,37 @@ class TraceJudge:
         self._rules = rules
         self._requirements = tuple(requirements)
         self._ways = WayReader(rules) if ways else None
-        self._checks_for: dict[frozenset[int], Applicable] = {}
+        self._checks_for: dict[frozenset[int], CheckSelection[Check]] = {}
         """Cache: maps the set of declared capabilities to the applicable checks."""
 
     def judge(self, trace: Trace[Any]) -> RunSummary:
         summary = RunSummary.from_trace(trace)
         try:
-            sights = self._apply_checks(trace, summary)
+            with garbage_collection_paused():
+                self._apply_checks(trace, summary)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
             summary.reading_error = f"{trace.schedule}: {type(error).__name__}: {error}"
-            return summary
-        summary.counted = tuple(sights)
-        summary.hearing = sights.hearing
-        summary.results = {
-            requirement: _merge_check_results(seen, trace) for requirement, seen in sights.items() if seen
-        }
         return summary
 
-    def _apply_checks(self, trace: Trace[Any], summary: RunSummary) -> CheckResults:
-        with garbage_collection_paused():
-            views = self._rules.views(trace)
-            if self._ways is not None:
-                summary.ways = self._ways.read(trace, views)
-            return observe(self._rules, trace, views, self._applicable_checks(trace.declaration))
+    def _apply_checks(self, trace: Trace[Any], summary: RunSummary) -> None:
+        rules = self._rules
+        views = rules.views(trace)
+        if self._ways is not None:
+            summary.ways = self._ways.read(trace, views)
+        accepted = [(view, rules.accepted_any(view)) for view in views]
+        counted = dict.fromkeys(counting_requirements(rules, trace, views, self._requirements))
+        results: dict[str, RequirementResult] = {}
+        for result in apply_checks(self._applicable_checks(trace.declaration), accepted):
+            if result.check.requirement in counted:
+                results.setdefault(result.check.requirement, RequirementResult()).add(result, trace)
+        hearing = Hearing()
+        for view in views:
+            hearing.add(rules.count_shown_messages(view))
+        summary.counted, summary.hearing, summary.results = tuple(counted), hearing, results
 
-    def _applicable_checks(self, declared: Declaration) -> Applicable:
+    def _applicable_checks(self, declared: Declaration) -> CheckSelection[Check]:
         known = self._checks_for.get(declared.capabilities)
         if known is None:
-            applicable = Applicable(self._rules.register, self._requirements, declared)
-            known = self._checks_for[declared.capabilities] = applicable
+            known = applicable_checks(self._rules.register, self._requirements, declared)
+            self._checks_for[declared.capabilities] = known
         return known
-
-
-def report_observation(sight: CheckResult, observation: Observation, trace: Trace[Any]) -> ReportedObservation:
-    """Return an observation of a check with its place."""
-    step = observation.step
-    stderr = trace.steps[step - 1].stderr if 0 < step <= len(trace.steps) else ()
-    return ReportedObservation(sight.check.name, sight.participant, sight.channel_id, observation, stderr)
-
-
-def _merge_check_results(seen: Iterable[CheckResult], trace: Trace[Any]) -> RequirementResult:
-    met = RequirementResult()
-    for sight in seen:
-        if sight.error:
-            met.error = sight.error
-        if sight.places:
-            met.places[sight.accepted_any] = met.places.get(sight.accepted_any, 0) + sight.places
-        # If the participant showed no message, requirements that were met do not count.
-        met.exercised += sight.places - (sight.held if sight.accepted_any is False else 0)
-        met.reported += [report_observation(sight, observation, trace) for observation in sight.reported]
-    return met
