@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules import Operation, Schedule
+
+from ..scenario_files.reader import rename_fields
 
 PEERS = ("xavier", "zoe", "wendy", "victor", "uma", "trent", "sybil")
 """Names of scripted peers in generated schedules."""
@@ -20,9 +21,8 @@ def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
     if len(schedule.names) > len(names):
         return schedule
     members = tuple(replace(member, name=usual[member.name]) for member in schedule.members)
-    return replace(
-        schedule, members=members, operations=tuple(_rename_operation(o, usual, {}) for o in schedule.operations)
-    )
+    operations = tuple(rename_fields(one, (*one.names, "route"), _lookup_in(usual)) for one in schedule.operations)
+    return replace(schedule, members=members, operations=operations)
 
 
 def with_usual_peers(schedule: Schedule) -> Schedule:
@@ -30,21 +30,19 @@ def with_usual_peers(schedule: Schedule) -> Schedule:
     peers = list(dict.fromkeys(peer for o in schedule.operations if (peer := getattr(o, "peer", ""))))
     free = (name for name in PEERS if name not in {*peers, *schedule.names})
     usual = {peer: peer if peer.isascii() else next(free, peer) for peer in peers}
-    changed = {"peer", "poses_as"}
-    operations = []
-    for operation in schedule.operations:
-        names = {f.name: getattr(operation, f.name) for f in fields(operation) if f.name in changed}
-        operations.append(operation.with_values(**{key: usual.get(name, name) for key, name in names.items()}))
-    return replace(schedule, operations=tuple(operations))
+    operations = tuple(rename_fields(one, ("peer", "poses_as"), _lookup_in(usual)) for one in schedule.operations)
+    return replace(schedule, operations=operations)
 
 
 def with_numbered_labels(schedule: Schedule) -> Schedule:
     """Rename the messages to m1, m2, m3, ... in the order of sending. Messages that were never sent come last."""
-    sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
+    sent = [getattr(operation, "label", "") for operation in schedule.operations]
     spoken = [label for operation in schedule.operations for label in labels_of(operation)]
     labels = [label for label in dict.fromkeys([*sent, *spoken]) if label]
     numbered = {label: f"m{n}" for n, label in enumerate(labels, 1)}
-    return replace(schedule, operations=tuple(_rename_operation(o, {}, numbered) for o in schedule.operations))
+    return replace(
+        schedule, operations=tuple(rename_fields(one, one.labels, _lookup_in(numbered)) for one in schedule.operations)
+    )
 
 
 def labels_of(operation: Operation) -> list[str]:
@@ -58,24 +56,5 @@ def labels_of(operation: Operation) -> list[str]:
     return out
 
 
-def _rename_reference(item: Any, known: Mapping[str, str]) -> Any:
-    """Rename a name, a label, or the label of an entry."""
-    return known.get(item, item) if isinstance(item, str) else replace(item, label=known.get(item.label, item.label))
-
-
-def _rename_operation(operation: Operation, names: Mapping[str, str], labels: Mapping[str, str]) -> Operation:
-    changes: dict[str, Any] = {}
-    for field in fields(operation):
-        value = getattr(operation, field.name)
-        known = names if field.name in operation.names else labels if field.name in operation.labels else {}
-        if isinstance(value, str):
-            changes[field.name] = known.get(value, value)
-        elif isinstance(value, tuple) and known:
-            changes[field.name] = tuple(_rename_reference(item, known) for item in value)
-        elif isinstance(value, Route):
-            changes[field.name] = Route(
-                tuple(names.get(name, name) for name in value.lost),
-                tuple((names.get(name, name), ms) for name, ms in value.late),
-                tuple(names.get(name, name) for name in value.twice),
-            )
-    return operation.with_values(**changes)
+def _lookup_in(known: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda name: known.get(name, name)

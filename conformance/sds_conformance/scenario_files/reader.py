@@ -54,22 +54,32 @@ class PlaySchedule:
 def rename_participants(schedule: Schedule, label: Callable[[str], str]) -> Schedule:
     """Return the schedule with the names that an environment gives to participants, scripted peers and channels."""
 
-    def name(value: Any) -> Any:
-        return tuple(map(label, value)) if isinstance(value, tuple) else label(value)
-
-    def rename_operation(operation: Operation) -> Operation:
-        values = {key: name(getattr(operation, key)) for key in (*operation.names, "peer") if hasattr(operation, key)}
-        if route := getattr(operation, "route", None):
-            late = tuple((label(listener), ms) for listener, ms in route.late)
-            values["route"] = Route(name(route.lost), late, name(route.twice))
-        return operation.with_values(**values) if values else operation
-
     return replace(
         schedule,
         members=tuple(replace(member, name=label(member.name)) for member in schedule.members),
-        operations=tuple(map(rename_operation, schedule.operations)),
-        channels=name(schedule.channels),
+        operations=tuple(rename_fields(one, (*one.names, "peer", "route"), label) for one in schedule.operations),
+        channels=tuple(map(label, schedule.channels)),
         expect=tuple(replace(expected, who=label(expected.who)) for expected in schedule.expect),
+    )
+
+
+def rename_fields(operation: Operation, fields: Iterable[str], rename: Callable[[str], str]) -> Operation:
+    """Return an operation with other names in some of its fields. A field has a name, several names or entries with a
+    label, or a route.
+    """
+
+    def rename_all(value: Any) -> Any:
+        match value:
+            case str():
+                return rename(value)
+            case tuple():
+                return tuple(map(rename_all, value))
+            case Route(lost, late, twice):
+                return Route(rename_all(lost), tuple((rename(name), ms) for name, ms in late), rename_all(twice))
+        return value if value is None else replace(value, label=rename(value.label))
+
+    return operation.with_values(
+        **{key: rename_all(getattr(operation, key)) for key in fields if hasattr(operation, key)}
     )
 
 
