@@ -53,15 +53,13 @@ class Keep:
     """Selects the data of a run that are stored in addition to the verdicts."""
 
     traces: bool = True
-    """Traces of runs with findings or breakdowns."""
+    """Traces of runs with findings or breakdowns, and the ways of the implementation at positions."""
     plain: bool = True
     """Traces of all runs in the plain environment, even of those without findings and breakdowns."""
-    ways: bool = True
-    """The ways of the implementation at positions."""
 
 
 EVERYTHING = Keep()
-VERDICTS = Keep(traces=False, plain=False, ways=False)
+VERDICTS = Keep(traces=False, plain=False)
 
 
 class RunPlayer:
@@ -81,7 +79,7 @@ class RunPlayer:
         assert known is None or keep == VERDICTS, "known runs have no traces: keep must be VERDICTS"
         self.runner = runner
         self._requirements = tuple(requirements)
-        self._trace_judge = TraceJudge(rules, self._requirements, ways=keep.ways)
+        self._trace_judge = TraceJudge(rules, self._requirements, ways=keep.traces)
         self._known = known
         self._rules = rules
         self._keep = keep

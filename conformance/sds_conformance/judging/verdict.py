@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sds_harness.declaration import Declaration, printable
 from sds_harness.environment import PLAIN
@@ -20,13 +20,14 @@ from .observations import ReportedObservation
 from .registry import Run, scenario_of
 from .rules import Rules
 from .run_summary import RunSummary, TraceJudge
-from .tally import Tally, ViolationKind
 
 OBSERVE = "observe"
 """The capability to show the state, in every testee protocol that has it."""
 MAX_FINDINGS = 5
 """Maximum number of findings that are stored per requirement. Further findings are only counted."""
 MAX_OF_ONE_RUN = 2
+MAX_STEPS = 64
+"""Maximum number of steps that are stored per run."""
 MAX_TEXT = 400
 """Maximum length of ``expected`` and ``seen``, in characters. They contain IDs from the implementation, which can be
 long.
@@ -135,6 +136,41 @@ def finding_of(
         recorded,
         reported.stderr,
     )
+
+
+class ViolationKind(NamedTuple):
+    """The code and the severity of a violation."""
+
+    code: str
+    """One of `Requirement.codes`."""
+    severity: str
+    """``fail`` or ``warn``."""
+
+
+@dataclass
+class Tally:
+    """All violations of one requirement."""
+
+    kinds: dict[ViolationKind, Counter[str]] = field(default_factory=dict)
+    """Maps each kind to the number of violations in each scenario."""
+    places: dict[str, set[int]] = field(default_factory=dict)
+    """Maps each run to the steps that violate the requirement."""
+
+    def add(self, run: str, scenario: str, step: int, kind: ViolationKind) -> None:
+        self.kinds.setdefault(kind, Counter())[scenario] += 1
+        steps = self.places.setdefault(run, set())
+        if len(steps) < MAX_STEPS:
+            steps.add(step)
+
+    @property
+    def total(self) -> int:
+        return sum(sum(scenarios.values()) for scenarios in self.kinds.values())
+
+    @property
+    def scenarios(self) -> list[str]:
+        """Names of the scenarios with violations, those with the most violations first."""
+        counted: Counter[str] = sum(self.kinds.values(), Counter())
+        return [name for name, _ in counted.most_common()]
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,7 +88,7 @@ class Dimension:
         return None if declared is None else self.declared_from + declared
 
 
-class Dimensions(Mapping[str, Dimension]):
+class Dimensions(dict[str, Dimension]):
     """The dimensions of a protocol, by name, in the order of reports."""
 
     def __init__(
@@ -97,10 +97,10 @@ class Dimensions(Mapping[str, Dimension]):
         """``prefix`` is the common beginning of the requirement IDs. ``script`` creates an empty script. ``perform``
         plays a schedule on a stage; its last argument is ``LENGTH_FACTOR``.
         """
+        super().__init__()
         self._prefix = prefix
         self._script = script
         self._perform = perform
-        self._known: dict[str, Dimension] = {}
 
     def dimension(
         self, title: str, *about: str, lost: Lost = lambda group_trace, label: "", **more: Any
@@ -112,7 +112,7 @@ class Dimensions(Mapping[str, Dimension]):
 
         def register(plot: Plot) -> Plot:
             name = plot.__name__.replace("_", "-")
-            if name in self._known:
+            if name in self:
                 raise ValueError(f"two dimensions are called {name}")
 
             def write(size: int) -> tuple[Schedule, str]:
@@ -125,16 +125,7 @@ class Dimensions(Mapping[str, Dimension]):
                 return lost(self._perform(schedule, stage, LENGTH_FACTOR), label)
 
             ids = tuple(f"{self._prefix}{number}" for number in about)
-            self._known[name] = Dimension(name, title, first_line(plot), lambda size: write(size)[0], play, ids, **more)
+            self[name] = Dimension(name, title, first_line(plot), lambda size: write(size)[0], play, ids, **more)
             return plot
 
         return register
-
-    def __getitem__(self, name: str) -> Dimension:
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)

@@ -18,12 +18,11 @@ from sds_harness.suggestions import did_you_mean
 from .agreement import disagreements
 from .changelog import CORRECTED, DISAGREES, add_paragraphs, begin_version, changelog_versions
 from .documents import Document, complete_document, computed_documents, documents
-from .folder import VectorsError, load_manifest, read_json
+from .folder import VectorsError, load_manifest, read_json, refuse_links
 from .generation import wanted_files, write
 from .ledger import content_digest, read_ledger
 from .lint import faults
 from .model import Material, Vector, VectorSet
-from .safeguards import refuse_links
 
 
 @dataclass(frozen=True)

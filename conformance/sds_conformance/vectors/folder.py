@@ -1,9 +1,14 @@
-"""The folder of vectors: finds it and reads its files. The files are not trusted: their size is limited."""
+"""The folder of vectors: finds it, reads its files, and tests whether it can be replaced.
+
+The files are not trusted: their size is limited. Only files that the manifest of a folder lists are replaced, so a
+wrong folder name cannot destroy other files.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -156,6 +161,35 @@ def load_of(vector_set: VectorSet, material: Material, folder: Path) -> list[dic
         if times > 1:
             raise VectorsError(f"two vectors are called {printable(test_id)}: {ANEW}")
     return out
+
+
+def refuse_overlap(source: Path, target: Path) -> None:
+    """Raise VectorsError if one folder contains the other: the copy would overwrite its source."""
+    one, other = source.resolve(), target.resolve()
+    if one == other or one in other.parents or other in one.parents:
+        raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: name a separate folder")
+
+
+def refuse_links(vector_set: VectorSet, folder: Path, paths: Iterable[str]) -> None:
+    """Raise VectorsError for links: writing would change a file elsewhere."""
+    for name in (*generated_folders(vector_set), *paths):
+        if (folder / name).is_symlink():
+            raise VectorsError(
+                f"{folder / printable(name)} is a symbolic link, whose target is not replaced: remove it, or name "
+                "another folder"
+            )
+
+
+def files_to_replace(vector_set: VectorSet, folder: Path) -> list[str]:
+    """Return the paths in the manifest of a folder. Raises VectorsError if the folder has no valid manifest, or if a
+    path in it is a symbolic link.
+    """
+    try:
+        manifest = load_manifest(vector_set, folder)
+    except VectorsError as error:
+        raise VectorsError(f"{folder} holds no vectors, and is not replaced ({error}): give another folder") from None
+    refuse_links(vector_set, folder, manifest.files)
+    return sorted(manifest.files)
 
 
 ANEW = "get these files again, or type `sds-conformance vectors lint DIR` to see all of their errors"

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from capped_implementations import CHANNELS, FILTERS, PARTICIPANTS, REPAIRS, Start, capped
 from run_helpers import altered, reference
 from sds_conformance.exploration.limits.case import SizeOutcome, SizeResult
-from sds_conformance.exploration.limits.cost import STEADY
 from sds_conformance.exploration.limits.measurement import (
     MeasurementOrder,
     MeasurementResult,
     measure,
     perform_handshake,
 )
-from sds_conformance.exploration.limits.row import LimitRow, Weight
+from sds_conformance.exploration.limits.row import STEADY, LimitRow, Weight
 from sds_conformance.exploration.limits.search import Search
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict

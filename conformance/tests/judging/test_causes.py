@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 
 from sds_conformance.judging.catalogue import ANOTHER_LAYOUT
 from sds_conformance.judging.causes import causes, consequences
-from sds_conformance.judging.tally import Tally, ViolationKind
-from sds_conformance.judging.verdict import RequirementVerdict, Verdict
+from sds_conformance.judging.verdict import RequirementVerdict, Tally, Verdict, ViolationKind
 from sds_conformance.protocols.sds.rules import RULES
 
 KNOWN = RULES.catalogue.requirements

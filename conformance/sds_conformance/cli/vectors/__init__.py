@@ -31,16 +31,18 @@ from ...vectors.folder import (
     PROSE,
     VectorsError,
     default_folder,
+    files_to_replace,
     generated_folders,
     load_all,
     read_bytes,
+    refuse_links,
+    refuse_overlap,
     writable_folder,
 )
 from ...vectors.generation import begin, changelog_gap, differences, has_other_release, wanted_files, write
 from ...vectors.ledger import add_release
 from ...vectors.lint import lint as lint_folder
 from ...vectors.model import Material
-from ...vectors.safeguards import files_to_replace, refuse_links, refuse_overlap
 from ..command_groups import HelpGroup
 from ..options import Decorator, console, program
 from ..output_filter import print_json

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+import psutil
 
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.stage import NEEDS, Stage
@@ -19,7 +22,6 @@ from ...judging.run_summary import RunSummary, TraceJudge
 from ...judging.runner import Runner
 from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
 from ...protocols.dimensions import Dimension
-from .cpu_time import spent_s
 
 
 class SizeOutcome(Enum):
@@ -120,9 +122,9 @@ class Cases:
 
         def play(stage: Stage[Any]) -> None:
             pid = stage.session.link.pid
-            before_s = spent_s(pid) if dimension.timed else 0.0
+            before_s = _spent_s(pid) if dimension.timed else 0.0
             parts.append(dimension.play(stage, size))
-            spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
+            spent.append(_spent_s(pid) - before_s if dimension.timed else 0.0)
 
         before = len(self.runner.breakdowns)
         trace = self.runner.trace_of(Run(Scenario(f"{dimension.name}-{size}", play, ())))
@@ -222,3 +224,19 @@ def _breakdown_outcome(breakdown: Breakdown, dimension: Dimension, size: int) ->
 
 def _detail(breakdown: Breakdown) -> str:
     return f"{breakdown.kind.value}: {breakdown.detail}"
+
+
+def _spent_s(pid: int | None) -> float:
+    """CPU seconds that process ``pid`` and its children have used; None means this process. Wall time would depend on
+    other processes.
+    """
+    if pid is None:
+        return time.process_time()
+    total = 0.0
+    with suppress(psutil.Error):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                times = one.cpu_times()
+                total += times.user + times.system
+    return total

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 from sds_harness.declaration import Declaration, printable
@@ -12,12 +15,20 @@ from sds_harness.faults import FaultKind
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
 from .case import SizeOutcome, SizeResult
-from .cost import STEADY, growth
 from .search import Search
 
 _FAILURES = {SizeOutcome.UNMET, SizeOutcome.CRASHED, SizeOutcome.SLOW, SizeOutcome.MEMORY}
 _MAX_REASON = 300
 _TOO_LARGE = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value, FaultKind.TOO_LONG.value)
+
+STEADY = 0.4
+"""An exponent below this value cannot be distinguished from logarithmic growth or from noise."""
+_LEAST_S = 0.03
+"""Minimum time in seconds. Shorter times are dominated by noise of the machine."""
+_LEAST_SIZE = 64
+_LEAST_POINTS = 3
+_LAST_POINTS = 3
+"""Only this number of the largest sizes is used, because constant costs hide the growth at small sizes."""
 
 
 class Weight(Enum):
@@ -164,6 +175,27 @@ def _add_cost(row: LimitRow) -> LimitRow:
     if power < STEADY:
         return replace(row, exponent=power, reason=f"steady: {text}")
     return replace(row, weight=Weight.WARNING, exponent=power, reason=f"grows: {text}")
+
+
+def growth(cases: Iterable[SizeResult]) -> float | None:
+    """Return the exponent of the cost per message: 0 is constant, 1 means quadratic total cost. None if too few sizes
+    were played.
+
+    The cost of the additional messages of each size is the difference of the times; the exponent is the least-squares
+    slope of its logarithm.
+    """
+    timed = [case for case in cases if case.held and case.size >= _LEAST_SIZE and case.spent_s >= _LEAST_S]
+    timed.sort(key=lambda case: case.size)
+    points = [
+        (math.log(more.size), math.log((more.spent_s - less.spent_s) / (more.size - less.size)))
+        for less, more in pairwise(timed)
+        if more.spent_s > less.spent_s
+    ][-_LAST_POINTS:]
+    if len(points) < _LEAST_POINTS:
+        return None
+    middle_x, middle_y = (math.fsum(values) / len(points) for values in zip(*points, strict=True))
+    spread = math.fsum((x - middle_x) ** 2 for x, _ in points)
+    return math.fsum((x - middle_x) * (y - middle_y) for x, y in points) / spread
 
 
 def weight(dimension: Dimension, size: int, how: SizeOutcome, bound: int | None, *, failed: bool) -> Weight:
