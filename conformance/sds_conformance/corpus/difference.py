@@ -258,7 +258,6 @@ class CorpusDifference:
 
     @property
     def is_legal(self) -> bool:
-        """Are all differences legal?"""
         return set(self.classes) <= {Class.LEGAL}
 
 

@@ -217,8 +217,6 @@ def samples_of_cause(samples: list[DivergenceSample], cause: DivergenceCause) ->
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar of a chart."""
-
     label: str
     count: int
     colour: str
@@ -229,7 +227,6 @@ class Bar:
 
 
 def page(difference: CorpusDifference, samples: list[DivergenceSample]) -> str:
-    """The page that shows a diff, as HTML."""
     return template(__package__ or "", "diff.html.j2").render(
         difference=difference,
         corpora={"A": difference.a, "B": difference.b},

@@ -31,7 +31,6 @@ def row_of(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, 
 
 
 def rows_of(tally: CampaignTally) -> Iterator[dict[str, Any]]:
-    """All rows of a tally."""
     for kind in ("schedules", "steps"):
         yield row_of(kind, "", getattr(tally, kind))
     for kind in ("exercised", "situations"):

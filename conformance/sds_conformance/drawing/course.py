@@ -192,11 +192,9 @@ class Course:
         return by.join(first_names) + (f" and {more} more" if more else "")
 
     def join_names_of(self, keys: Sequence[Key]) -> str:
-        """Join the names of messages."""
         return self.join_names([self.names.name_of(key) for key in keys])
 
     def name(self, packet: Packet) -> str:
-        """Return the name of a packet."""
         return self.names.name_packet(packet)
 
     def format_dependencies(self, packet: Packet) -> str:

@@ -71,7 +71,6 @@ def sort_causes(causes: Iterable[CauseLine]) -> list[CauseLine]:
 
 
 def show_last_screen(console: Console, screen: LastScreen) -> None:
-    """Print the last screen."""
     head = list(screen.verdict.wrap(console, console.width, overflow="fold"))
     tail = [line for label, text in screen.facts for line in _label_lines(console, label, text)]
     if screen.next:

@@ -14,7 +14,6 @@ NAME = "sds-conformance"
 
 
 def repository(owner: str = "") -> str:
-    """Return the address of the repository."""
     return f"https://github.com/{owner or OWNER}/{NAME}"
 
 

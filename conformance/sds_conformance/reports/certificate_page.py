@@ -20,7 +20,6 @@ from .limits import certified_rows
 
 
 def page(certificate: Certificate) -> str:
-    """Render the page as HTML."""
     data = certificate.data
     protocol = protocol_of(data["revision"])
     sections = {section.id: section.title for section in protocol.rules.catalogue.sections}

@@ -25,8 +25,6 @@ class Tone(Enum):
 
 @dataclass(frozen=True)
 class OverallResult:
-    """The overall result of a report."""
-
     tone: Tone
     short: str
     """The result in a few words, for a badge."""

@@ -128,7 +128,6 @@ class Report:
 
     @cached_property
     def declaration(self) -> Declaration:
-        """The declaration of the implementation."""
         return declaration_of(self.data)
 
     @property
@@ -217,7 +216,6 @@ class Report:
 
     @property
     def unmet(self) -> list[Unmet]:
-        """The expectations that were not met."""
         return list(unmet(self.scenario_files))
 
     # ---- Root causes and breakdowns ----------------------------------------------------------------------------------

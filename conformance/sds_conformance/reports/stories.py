@@ -58,8 +58,6 @@ class ConversationStep:
 
 @dataclass
 class RunConversation:
-    """The conversation of a run."""
-
     run: str
     anchor: str
     turns: Sequence[ConversationStep]

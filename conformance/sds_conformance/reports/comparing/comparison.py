@@ -158,12 +158,10 @@ class PositionRow:
 
     @property
     def columns_with_several_ways(self) -> list[int]:
-        """The columns that showed several ways."""
         return [number for number, ways in enumerate(self.cells) if ways and len(ways) > 1]
 
     @property
     def columns_without_way(self) -> list[int]:
-        """The columns that showed no way."""
         return [number for number, ways in enumerate(self.cells) if not ways]
 
 
@@ -206,7 +204,6 @@ class Comparison:
         return [self.pair(before, after) for before, after in _pairs(self.columns)]
 
     def pair(self, before: int, after: int) -> ReportPair:
-        """Return the reports in two columns."""
         return ReportPair(self, before, after)
 
     def to_json(self) -> dict[str, Any]:
@@ -290,12 +287,10 @@ class ReportPair:
 
     @property
     def heading(self) -> str:
-        """The heading of the changes."""
         (a, b), (mark_a, mark_b) = self.columns, self.marks
         return f"From {a.title} to {b.title}" if self.same else f"{mark_a} ({a.title}) and {mark_b} ({b.title})"
 
     def label(self, change: ResultChange) -> str:
-        """Return a label for a kind of change."""
         return change.label if self.same else self._between(change)[0]
 
     def describe(self, change: ResultChange) -> str:
