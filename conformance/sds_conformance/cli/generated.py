@@ -18,19 +18,11 @@ from rich.console import Console
 from sds_harness.suggestions import did_you_mean
 
 from ..exploration import other_methods
-from ..judging.alterations.coverage import (
-    RunCoverage,
-    StatementCoverage,
-    find_functions,
-    measure_coverage,
-    number_statements,
-)
+from ..judging.alterations.coverage import RunCoverage, StatementCoverage, measure_coverage
 from ..judging.alterations.examination import AlterationExaminer
-from ..judging.alterations.excuses import read_excuses
-from ..judging.alterations.fates import AlterationResult, End
 from ..judging.alterations.places import AlterationPlace, find_module_file, find_places
+from ..judging.alterations.results import GOAL, GOAL_BY_RUN, AlterationResult, AlterationSummary, End, read_excuses
 from ..judging.alterations.source import Configuration, ModelSource
-from ..judging.alterations.summary import GOAL, GOAL_BY_RUN, AlterationSummary
 from ..judging.exits import Exit
 from ..presentation.story import plain_table
 from ..protocols import Protocol, protocols
@@ -107,9 +99,7 @@ def _measure_coverage(err: Console, protocol: Protocol, source: ModelSource, job
     configurations = source.configurations
     with processes(jobs, _begin) as pool:
         found = with_progress(err, "configurations", pool.map(_reach, configurations), len(configurations))
-        reaches = dict(zip(configurations, found, strict=True))
-    known = number_statements(source)
-    return StatementCoverage(known, reaches, find_functions(source, known))
+        return StatementCoverage.of_runs(source, dict(zip(configurations, found, strict=True)))
 
 
 def _examine_places(

@@ -10,14 +10,17 @@ import pytest
 from sds_conformance.judging.alterations import coverage
 from sds_conformance.judging.alterations.coverage import (
     StatementCoverage,
-    find_functions,
     measure_coverage,
-    number_statements,
 )
 from sds_conformance.judging.alterations.examination import AlterationExaminer, OtherMethod
-from sds_conformance.judging.alterations.excuses import EQUIVALENT, find_stale_excuses, read_excuses
-from sds_conformance.judging.alterations.fates import AlterationResult, End
 from sds_conformance.judging.alterations.places import AlterationPlace, find_places
+from sds_conformance.judging.alterations.results import (
+    EQUIVALENT,
+    AlterationResult,
+    End,
+    find_stale_excuses,
+    read_excuses,
+)
 from sds_conformance.judging.alterations.source import Configuration
 from sds_conformance.judging.runner import Connect
 from sds_conformance.protocols.sds.rules import RULES
@@ -34,8 +37,7 @@ def reached() -> StatementCoverage:
     all_of_it = coverage.runs_of
     with patch.object(coverage, "runs_of", lambda rules, configuration: all_of_it(rules, configuration)[::3]):
         few = {c: [r for r in measure_coverage(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
-    known = number_statements(SOURCE)
-    return StatementCoverage(known, few, find_functions(SOURCE, known))
+    return StatementCoverage.of_runs(SOURCE, few)
 
 
 @pytest.fixture

@@ -50,6 +50,11 @@ class StatementCoverage:
     functions: Mapping[tuple[str, str], int]
     """Maps module and name of each function to its statements, as a bit mask."""
 
+    @classmethod
+    def of_runs(cls, source: ModelSource, reaches: Mapping[Configuration, Sequence[RunCoverage]]) -> StatementCoverage:
+        statements, functions = number_statements(source)
+        return cls(statements, reaches, functions)
+
     def find_reaching(self, place: AlterationPlace) -> list[tuple[Configuration, list[RunCoverage]]]:
         """Return the configurations that execute a place, each with the runs that execute it.
 
@@ -78,23 +83,18 @@ class StatementCoverage:
         return out
 
 
-def number_statements(source: ModelSource) -> Statements:
-    """Number the statements of the functions in all modules of the protocol."""
+def number_statements(source: ModelSource) -> tuple[Statements, Mapping[tuple[str, str], int]]:
+    """Number the statements of the functions in all modules of the protocol. Also map module and name of each function
+    to its statements, as a bit mask.
+    """
     known: dict[tuple[str, int], int] = {}
+    functions: dict[tuple[str, str], int] = {}
     for module in source.modules:
-        for function in _functions(ast.parse(read_module_text(source.package, module))).values():
-            for line in _lines(function):
+        for name, function in _functions(ast.parse(read_module_text(source.package, module))).items():
+            for line in (lines := _lines(function)):
                 known.setdefault((module, line), len(known))
-    return known
-
-
-def find_functions(source: ModelSource, known: Statements) -> dict[tuple[str, str], int]:
-    """Map module and name of each function to its statements, as a bit mask."""
-    return {
-        (module, name): sum(1 << known[module, line] for line in _lines(function))
-        for module in source.modules
-        for name, function in _functions(ast.parse(read_module_text(source.package, module))).items()
-    }
+            functions[module, name] = sum(1 << known[module, line] for line in lines)
+    return known, functions
 
 
 def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
@@ -116,7 +116,7 @@ def _lines(function: ast.FunctionDef) -> set[int]:
 
 def measure_coverage(rules: Rules, source: ModelSource, configuration: Configuration) -> list[RunCoverage]:
     """Play a configuration and record the executed statements."""
-    known = number_statements(source)
+    known, _ = number_statements(source)
     executed: set[int] = set()
     marked = {module: _mark_statements(source.package, module, known) for module in source.modules}
     out = []

@@ -16,8 +16,8 @@ from ..runner import Connect
 from ..verdict import Judge, RequirementVerdict, Verdict
 from .copies import importable_copy
 from .coverage import RunCoverage, StatementCoverage, plan_of, runs_of
-from .fates import AlterationResult, End
 from .places import AlterationPlace, alter_module
+from .results import AlterationResult, End
 from .source import Configuration, ModelSource
 from .timed_run import HashingLink, RunTimeoutError, cpu_time_limit, play
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 
 from .source import ModelSource
-from .syntax import Alteration, alterations
+from .syntax import alterations
 
 _TURNED = ("always", "never", "negated", "opposite", "without")
 """Rules that change a condition."""
@@ -94,9 +95,5 @@ def _one_line(node: ast.AST) -> str:
 def alter_module(package: str, place: AlterationPlace) -> ast.Module:
     """Return the syntax tree of the module of ``place`` with the alteration."""
     tree = ast.parse(read_module_text(package, place.module))
-    _alteration_at(alterations(tree), place.number).apply()
+    next(islice(alterations(tree), place.number, None)).apply()
     return tree
-
-
-def _alteration_at(found: Iterable[Alteration], number: int) -> Alteration:
-    return next(alteration for at, alteration in enumerate(found) if at == number)

@@ -42,4 +42,4 @@ class ModelSource:
     misuse: frozenset[str] = frozenset()
     """Names of exceptions that report a mistake of the model's caller; implementations are not tested for these."""
     excuses: Callable[[], str] = lambda: ""
-    """Returns the list of excuses as text, see ``excuses``."""
+    """Returns the list of excuses as text, see ``results``."""

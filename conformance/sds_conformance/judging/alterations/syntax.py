@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -82,12 +83,12 @@ def _alterations_below(node: ast.AST, where: NodePosition) -> Iterator[Alteratio
             here = _enter_node(node, value, where)
             if field == "test":
                 here = replace(here, refusal=_raised_exception(node))
-            yield from _alterations_at(value, here, _setter(node, field), condition=field == "test")
+            yield from _alterations_at(value, here, partial(setattr, node, field), condition=field == "test")
         elif isinstance(value, list):
             for place, item in enumerate(value):
                 if isinstance(item, ast.AST):
                     here = _enter_node(node, item, where)
-                    yield from _alterations_at(item, here, _make_list_setter(value, place), condition=field == "ifs")
+                    yield from _alterations_at(item, here, partial(value.__setitem__, place), condition=field == "ifs")
 
 
 def _enter_node(parent: ast.AST, node: ast.AST, where: NodePosition) -> NodePosition:
@@ -109,17 +110,6 @@ def _raised_exception(node: ast.AST) -> str:
         case ast.If(body=[ast.Raise(exc=ast.Call(func=ast.Name(name)))], orelse=[]):
             return name
     return ""
-
-
-def _setter(node: ast.AST, field: str) -> Callable[[Any], None]:
-    return lambda new: setattr(node, field, new)
-
-
-def _make_list_setter(items: list[Any], place: int) -> Callable[[Any], None]:
-    def put(new: Any) -> None:
-        items[place] = new
-
-    return put
 
 
 def _alterations_at(
