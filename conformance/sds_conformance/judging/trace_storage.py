@@ -4,8 +4,8 @@ equal.
 
 from __future__ import annotations
 
+import gzip
 import pickle
-import zlib
 from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
 from typing import Any
@@ -35,9 +35,10 @@ def loads(data: bytes, language: Language) -> Any:
 
 def pack(trace: Trace[Any]) -> bytes:
     """Pickle and compress a trace. Compression runs while pickling, because the whole pickle would need much memory."""
-    deflating = _Deflating()
-    _Pickler(deflating, pickle.HIGHEST_PROTOCOL).dump(trace)
-    return deflating.finish()
+    out = BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=_FAST) as compressing:
+        _Pickler(compressing, pickle.HIGHEST_PROTOCOL).dump(trace)
+    return out.getvalue()
 
 
 class _Pickler(pickle.Pickler):
@@ -52,21 +53,6 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: object) -> Language:
         return self._language
-
-
-class _Deflating:
-    """A writable file that compresses its content."""
-
-    def __init__(self) -> None:
-        self._squeezer = zlib.compressobj(_FAST)
-        self._parts: list[bytes] = []
-
-    def write(self, data: bytes, /) -> int:
-        self._parts.append(self._squeezer.compress(data))
-        return len(data)
-
-    def finish(self) -> bytes:
-        return b"".join([*self._parts, self._squeezer.flush()])
 
 
 class Traces(Mapping[str, Trace[Any]]):
@@ -96,7 +82,7 @@ class Traces(Mapping[str, Trace[Any]]):
     def __getitem__(self, run: str) -> Trace[Any]:
         packed = self._packed[run]
         if self._last is None or self._last[0] != run:
-            self._last = run, loads(zlib.decompress(packed), self._language)
+            self._last = run, loads(gzip.decompress(packed), self._language)
         return self._last[1]
 
     def __contains__(self, run: object) -> bool:

@@ -223,12 +223,11 @@ class Judge:
         """By requirement: the number of selected runs that should exercise it."""
         self._unopened: Counter[str] = Counter()
         """By requirement: the number of these runs that ended because the implementation refused a participant."""
-        self._lacking: dict[str, set[str]] = {}
         self._observed: dict[str, dict[str, int]] = {}
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
-        self._seen_capabilities: set[frozenset[int]] = set()
-        """The different sets of capabilities that implementations declared in the runs so far."""
+        self._declarations: dict[frozenset[int], Declaration] = {}
+        """By set of capabilities: a declaration of the runs so far."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> None:
         """Judge one trace; ``run`` is the run in which the trace was recorded."""
@@ -237,7 +236,7 @@ class Judge:
     def take(self, summary: RunSummary, run: Run | None = None) -> None:
         """Add the results of a run."""
         self._declared = summary.declaration
-        self._note_lacking(summary.declaration)
+        self._declarations.setdefault(summary.declaration.capabilities, summary.declaration)
         if summary.reading_error:
             for requirement_id in self._verdicts:
                 self._errors.setdefault(requirement_id, summary.reading_error)
@@ -263,16 +262,6 @@ class Judge:
                 self._note_obstacle(requirement_id, summary)
             if summary.suite_error:
                 self._errors[requirement_id] = summary.suite_error
-
-    def _note_lacking(self, declared: Declaration) -> None:
-        """Store which needed capabilities are not declared, by requirement."""
-        if declared.capabilities in self._seen_capabilities:
-            return
-        self._seen_capabilities.add(declared.capabilities)
-        for requirement_id in self._verdicts:
-            checks = self._rules.register.checks.get(requirement_id, ())
-            if lacking := {name for check in checks for name in declared.missing_capabilities(check.needs)}:
-                self._lacking.setdefault(requirement_id, set()).update(lacking)
 
     @property
     def failed_requirements(self) -> list[str]:
@@ -355,7 +344,9 @@ class Judge:
             return Verdict.INCONCLUSIVE, "not played: no scenario for it was selected"
         if obstacles and self._unopened[requirement_id] == attempts:
             return Verdict.INCONCLUSIVE, obstacles[0]
-        lacking = self._lacking.get(requirement_id, set())
+        checks = self._rules.register.checks.get(requirement_id, ())
+        declarations = self._declarations.values()
+        lacking = {name for c in checks for declared in declarations for name in declared.missing_capabilities(c.needs)}
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:
             names = sorted(lacking) or needed[:1]

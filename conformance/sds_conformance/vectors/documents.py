@@ -17,7 +17,7 @@ from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, format_document
 from .folder import MANIFEST, VectorsError, read_json, violations
-from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet, result_of, result_of_steps
+from .model import GENERATOR_VERSION, VALID, Group, Material, Vector, VectorSet, result_of
 from .schemas import schema, schema_path
 
 _FIRST_FIELDS = ("id", "comment", "result", "flags", "requirements", "warned")
@@ -177,7 +177,7 @@ def _head(material: Material, data: dict[str, Any]) -> dict[str, Any]:
 
 def _complete_vector(material: Material, test: Vector) -> Vector:
     """Return a vector in canonical order, with its result, and with ``warned`` if a wrong answer is only a warning."""
-    out = {**test, "result": result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])}
+    out = {**test, "result": result_of(test)}
     if material.soft(test["requirements"]):
         out["warned"] = True
     asked = [name for name in out if name not in (*_FIRST_FIELDS, *_LAST)]

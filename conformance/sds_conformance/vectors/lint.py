@@ -26,7 +26,7 @@ from .folder import (
 )
 from .generation import changelog_gap
 from .ledger import find_breaches, first_of
-from .model import GENERATOR_VERSION, Material, VectorSet, result_of, result_of_steps
+from .model import GENERATOR_VERSION, Material, VectorSet, result_of
 from .schemas import schema
 
 
@@ -156,8 +156,7 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
         position = outcome.get("position")
         if position is not None and position not in material.positions:
             yield f"outcomes: position {position} does not exist"
-    wanted = result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])
-    if test["result"] != wanted:
+    if test["result"] != (wanted := result_of(test)):
         yield f"result: its result is {test['result']}, but its outcomes require {wanted}: {FORMAT}"
     if test.get("warned", False) != material.soft(test["requirements"]):
         yield f"warned: the field must be true if, and only if, no requirement makes a wrong answer a failure: {FORMAT}"

@@ -193,50 +193,27 @@ def vector(
     *outcomes: Outcome,
 ) -> Vector:
     """Create a vector, with ``slug`` as its ID: the caller puts the name of the group before it. The first outcome is
-    the recommended one. The outcomes determine the result.
+    the recommended one. Without outcomes, the vector has ``steps`` in ``fields``, with outcomes of their own.
     """
-    common = _common_fields(slug, comment, result_of(outcomes), flags, requirements)
-    return {**common, **fields, "outcomes": list(outcomes)}
-
-
-def stepwise(
-    slug: str,
-    comment: str,
-    flags: str | Sequence[str],
-    requirements: Sequence[str],
-    fields: dict[str, Any],
-    steps: list[dict[str, Any]],
-) -> Vector:
-    """Create a vector whose steps have their own outcomes."""
-    common = _common_fields(slug, comment, result_of_steps(steps), flags, requirements)
-    return {**common, **fields, "steps": steps}
-
-
-def _common_fields(
-    slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]
-) -> Vector:
-    """Return the fields that are first in every vector, in the order of the file."""
     return {
         "id": slug,
         "comment": comment,
-        "result": result,
         "flags": flags.split() if isinstance(flags, str) else list(flags),
         "requirements": list(requirements),
+        **fields,
+        **({"outcomes": list(outcomes)} if outcomes else {}),
     }
 
 
-def result_of(outcomes: Sequence[Outcome]) -> str:
-    """Return ``valid`` for a single outcome, ``invalid`` if this is a rejection, ``acceptable`` for several
-    outcomes.
+def result_of(test: Vector) -> str:
+    """Return ``valid`` for a single outcome, ``invalid`` if this is a rejection, ``acceptable`` for several outcomes.
+
+    A vector of steps is ``acceptable`` if a step has several outcomes, else ``valid``.
     """
-    if len(outcomes) != 1:
+    several = [len(part["outcomes"]) != 1 for part in ([test] if "outcomes" in test else test["steps"])]
+    if any(several):
         return ACCEPTABLE
-    return INVALID if outcomes[0].get("rejected") else VALID
-
-
-def result_of_steps(steps: Iterable[dict[str, Any]]) -> str:
-    """Return ``acceptable`` if a step has several outcomes, else ``valid``."""
-    return ACCEPTABLE if any(result_of(step["outcomes"]) == ACCEPTABLE for step in steps) else VALID
+    return INVALID if "outcomes" in test and test["outcomes"][0].get("rejected") else VALID
 
 
 def legal(outcome: Outcome, position: str = "") -> Outcome:

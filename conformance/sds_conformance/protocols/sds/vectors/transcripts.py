@@ -10,7 +10,7 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Vector, stepwise
+from ....vectors.model import Note, Vector, vector
 from .. import checks as _checks
 from .. import scenarios as _scenarios
 from ..catalogue import load_catalogue
@@ -108,21 +108,18 @@ def transcripts(revision: Revision) -> list[Vector]:
 
 
 def _transcript(topic: str, name: str, revision: str) -> Vector:
-    fields = dict(_record_with_outcomes(name, revision))
-    steps = fields.pop("steps")
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
     requirements = _select_stated(scenario.exercises, revision)
     # The conversation is valid in this revision, even if the requirements of the scenario belong only to other
     # revisions.
     slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
-    return stepwise(
+    return vector(
         slug,
         COMMENTS.get(name, scenario.summary),
         flags,
         requirements or _select_stated(NOTES[topic].ids, revision),
-        fields,
-        steps,
+        _record_with_outcomes(name, revision),
     )
 
 
