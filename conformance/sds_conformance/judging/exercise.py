@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol, TypeVar
+from typing import Protocol
 from zlib import crc32
 
 from sds_harness.faults import FaultKind
@@ -79,29 +79,6 @@ class Fault(Choice, Protocol):
         ...
 
 
-T = TypeVar("T")
-
-
-class LazyMapping(Mapping[str, T]):
-    """A mapping that is imported on first access, so commands that need no mutants start faster."""
-
-    def __init__(self, load: Callable[[], Mapping[str, T]]) -> None:
-        self._load = load
-
-    @cached_property
-    def _mapping(self) -> Mapping[str, T]:
-        return self._load()
-
-    def __getitem__(self, name: str) -> T:
-        return self._mapping[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._mapping)
-
-    def __len__(self) -> int:
-        return len(self._mapping)
-
-
 Start = Callable[[frozenset[int]], Link]
 """Starts, in this process, a model that does not declare the given capabilities."""
 
@@ -117,12 +94,13 @@ class Model:
     module: str
     """Module that ``python -m`` runs as an implementation under test."""
     reference: Start
-    mutants: Mapping[str, Fault] = field(default_factory=dict)
+    load_mutants: Callable[[], Mapping[str, Fault]] = dict
+    """Returns the mutants by name. Not called by commands that need no mutants, so that they start faster."""
     mutant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     """Starts the mutant of that name. Names joined by ``+`` start one model with several faults. Raises ValueError if
     these faults exclude each other.
     """
-    variants: Mapping[str, Variation] = field(default_factory=dict)
+    load_variants: Callable[[], Mapping[str, Variation]] = dict
     variant: Callable[[str, frozenset[int]], Link] = _raise_unknown_name
     list_choices: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """Returns the revisions in which a variant of that name behaves differently from the model, each with the profile
@@ -134,6 +112,14 @@ class Model:
     """Starts the reference in a wire dialect ("" for none) without declaring the given capabilities; None if the model
     is not tested with other declarations.
     """
+
+    @cached_property
+    def mutants(self) -> Mapping[str, Fault]:
+        return self.load_mutants()
+
+    @cached_property
+    def variants(self) -> Mapping[str, Variation]:
+        return self.load_variants()
 
 
 def certify_reference(

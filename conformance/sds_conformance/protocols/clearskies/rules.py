@@ -105,9 +105,9 @@ def _variant(name: str, without: frozenset[int]) -> LocalLink:
 MODEL = Model(
     "clearskies_reference",
     lambda without: start(without=without),
-    MUTANTS,
+    lambda: MUTANTS,
     _mutant,
-    VARIANTS,
+    lambda: VARIANTS,
     _variant,
     lambda name: [(CLEARSKIES_DATABASE.name, "full")],
     start_in_dialect=lambda dialect, without: start(without=without),

@@ -25,7 +25,7 @@ from sds_testee.version import suite_version
 
 from ...judging.catalogue import Catalogue, Requirement
 from ...judging.deafness import Hearing
-from ...judging.exercise import LazyMapping, Model
+from ...judging.exercise import Model
 from ...judging.rules import Rules, UnknownDialectError
 from . import checks as _checks
 from . import positions as _positions
@@ -141,14 +141,12 @@ def _start_in_dialect(dialect: str, without: frozenset[int]) -> LocalLink:
     return start(without=without, dialect=load_named_dialect(dialect) if dialect else None)
 
 
-@LazyMapping
 def _mutants() -> Mapping[str, Mutant]:
     from sds_reference.mutants import MUTANTS
 
     return MUTANTS
 
 
-@LazyMapping
 def _variants() -> Mapping[str, Variant]:
     from sds_reference.variants import VARIANTS
 
@@ -158,13 +156,13 @@ def _variants() -> Mapping[str, Variant]:
 def _mutant(name: str, without: frozenset[int]) -> LocalLink:
     from sds_reference.mutants import join_mutants
 
-    mutant = look_up_all(_mutants, name, join_mutants, MODEL.module)
+    mutant = look_up_all(_mutants(), name, join_mutants, MODEL.module)
     dialect = load_named_dialect(mutant.dialect) if mutant.dialect else None
     return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without, dialect)
 
 
 def _variant(name: str, without: frozenset[int]) -> LocalLink:
-    variant = _variants[name]
+    variant = _variants()[name]
     return start(variant.configure(Config()), variant.participant_class, f"variant {name}", without)
 
 
