@@ -8,16 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from sds_harness.declaration import Declaration, printable
+from sds_harness.declaration import printable
 from sds_harness.schedules import GroupTrace
 from sds_harness.trace import Trace
 
 from ..judging.catalogue import Requirement
-from ..judging.check_selection import CheckSelection
 from ..judging.garbage import garbage_collection_paused
 from ..judging.judgement import Outcome
-from ..judging.observations import CheckResult, applicable_checks, apply_checks
-from ..judging.registry import Check
+from ..judging.observations import ApplicableChecks, CheckResult, apply_checks
 from ..judging.rules import Rules, View
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
@@ -61,11 +59,9 @@ class Scope:
     strict: bool = False
     include_notes: bool = False
     """Notes (such as a deviation from a MAY) count as findings as well."""
-    _known: dict[tuple[frozenset[int], bool], CheckSelection[Check]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     def __reduce__(self) -> tuple[type[Scope], tuple[object, ...]]:
+        """Pickle without the cached properties, because they contain functions that cannot be pickled."""
         return Scope, (self.revision, self.requirements, self.properties, self.strict, self.include_notes)
 
     @classmethod
@@ -92,13 +88,9 @@ class Scope:
     def by_id(self) -> dict[str, Requirement]:
         return {requirement.id: requirement for requirement in self.requirements}
 
-    def applicable_checks(self, declared: Declaration, *, together: bool = False) -> CheckSelection[Check]:
-        """The checks whose capabilities are declared; with ``together``, only those that compare participants."""
-        known = self._known.get((declared.capabilities, together))
-        if known is None:
-            known = applicable_checks(self.rules.register, self.by_id, declared, together=together)
-            self._known[declared.capabilities, together] = known
-        return known
+    @cached_property
+    def checks(self) -> ApplicableChecks:
+        return ApplicableChecks(self.rules.register, self.by_id)
 
     def restricted_to(self, what: str) -> Scope:
         """Restrict the scope to one requirement or property."""
@@ -157,7 +149,7 @@ def _assess(
             views += present
             for together in (False,) if newest is None else (False, True):
                 some = [v for v in present if newest is None or (v.party.name not in newest) is together]
-                applicable = scope.applicable_checks(trace.declaration, together=together)
+                applicable = scope.checks.select(trace.declaration, together=together)
                 for result in apply_checks(applicable, [(view, None) for view in some]):
                     _add_result(result, trace, scope, out)
     if scope.properties:

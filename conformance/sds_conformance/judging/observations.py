@@ -42,15 +42,24 @@ class CheckResult:
     exception: str = ""
 
 
-def applicable_checks(
-    register: Register, requirements: Iterable[str], declared: Declaration, *, together: bool = False
-) -> CheckSelection[Check]:
-    """Return the checks of requirements whose capabilities are declared; with ``together``, only those that compare
-    participants.
-    """
-    checks = (check for requirement in requirements for check in register.checks.get(requirement, ()))
-    wanted = (check for check in checks if check.together or not together)
-    return CheckSelection(register.facts, (check for check in wanted if not declared.missing_capabilities(check.needs)))
+class ApplicableChecks:
+    """Selects the checks of some requirements whose capabilities are declared."""
+
+    def __init__(self, register: Register, requirements: Iterable[str]) -> None:
+        self._facts = register.facts
+        self._checks = [check for requirement in requirements for check in register.checks.get(requirement, ())]
+        self._known: dict[tuple[frozenset[int], bool], CheckSelection[Check]] = {}
+        """Cache: most implementations declare the same capabilities in all runs."""
+
+    def select(self, declared: Declaration, *, together: bool = False) -> CheckSelection[Check]:
+        """Return the checks for a declaration; with ``together``, only those that compare participants."""
+        key = declared.capabilities, together
+        if key not in self._known:
+            wanted = (check for check in self._checks if check.together or not together)
+            self._known[key] = CheckSelection(
+                self._facts, (check for check in wanted if not declared.missing_capabilities(check.needs))
+            )
+        return self._known[key]
 
 
 def apply_checks(applicable: CheckSelection[Check], accepted: Iterable[tuple[View, bool | None]]) -> list[CheckResult]:

@@ -12,12 +12,10 @@ from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown
 from sds_harness.trace import Trace
 
-from .check_selection import CheckSelection
 from .deafness import Hearing
 from .garbage import garbage_collection_paused
-from .observations import CheckResult, ReportedObservation, applicable_checks, apply_checks, counting_requirements
+from .observations import ApplicableChecks, CheckResult, ReportedObservation, apply_checks, counting_requirements
 from .positions import WayReader, Ways
-from .registry import Check
 from .rules import Rules
 
 
@@ -100,8 +98,7 @@ class TraceJudge:
         self._rules = rules
         self._requirements = tuple(requirements)
         self._ways = WayReader(rules) if ways else None
-        self._checks_for: dict[frozenset[int], CheckSelection[Check]] = {}
-        """Cache: maps the set of declared capabilities to the applicable checks."""
+        self._checks = ApplicableChecks(rules.register, self._requirements)
 
     def judge(self, trace: Trace[Any]) -> RunSummary:
         summary = RunSummary.from_trace(trace)
@@ -120,17 +117,10 @@ class TraceJudge:
         accepted = [(view, rules.accepted_any(view)) for view in views]
         counted = dict.fromkeys(counting_requirements(rules, trace, views, self._requirements))
         results: dict[str, RequirementResult] = {}
-        for result in apply_checks(self._applicable_checks(trace.declaration), accepted):
+        for result in apply_checks(self._checks.select(trace.declaration), accepted):
             if result.check.requirement in counted:
                 results.setdefault(result.check.requirement, RequirementResult()).add(result, trace)
         hearing = Hearing()
         for view in views:
             hearing.add(rules.count_shown_messages(view))
         summary.counted, summary.hearing, summary.results = tuple(counted), hearing, results
-
-    def _applicable_checks(self, declared: Declaration) -> CheckSelection[Check]:
-        known = self._checks_for.get(declared.capabilities)
-        if known is None:
-            known = applicable_checks(self._rules.register, self._requirements, declared)
-            self._checks_for[declared.capabilities] = known
-        return known
