@@ -151,7 +151,7 @@ def _assess(
                 some = [v for v in present if newest is None or (v.party.name not in newest) is together]
                 applicable = scope.checks.select(trace.declaration, together=together)
                 for result in apply_checks(applicable, [(view, None) for view in some]):
-                    _add_result(result, trace, scope, out)
+                    _add_result(result, scope, out)
     if scope.properties:
         _examine(group_trace, scope, judged, replay, out)
     beyond = group_trace.breakdown is not None and group_trace.breakdown.kind in OUR_LIMITS
@@ -187,7 +187,7 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
         return ()
 
 
-def _add_result(result: CheckResult, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
+def _add_result(result: CheckResult, scope: Scope, out: Assessment) -> None:
     requirement = scope.by_id[result.check.requirement]
     known: set[Verdict] = set()
     if result.places:
@@ -197,9 +197,7 @@ def _add_result(result: CheckResult, trace: Trace[Any], scope: Scope, out: Asses
         if severity in known or (severity is Verdict.PASS and not scope.include_notes):
             continue
         known.add(severity)
-        out.findings.append(
-            finding_of(requirement, reported, severity, trace.schedule, trace.environment, trace.recorded)
-        )
+        out.findings.append(finding_of(requirement, reported, severity))
     if result.exception:
         out.errors[result.check.name] = result.exception
 

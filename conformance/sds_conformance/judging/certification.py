@@ -261,7 +261,7 @@ class _ResultCollector:
             if run.name not in self._out.played_runs:
                 why, declared = f"{run.name}: {lost.why}", self._out.declaration
                 counted = run.scenario.exercises
-                summary = RunSummary(run.name, run.environment.name, declared, 0, suite_error=why, counted=counted)
+                summary = RunSummary(run.name, declared, 0, suite_error=why, counted=counted)
                 self.judge.take(summary, run)
 
     def should_stop(self, enough: Callable[[str], bool]) -> bool:

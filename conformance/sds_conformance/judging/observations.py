@@ -21,11 +21,15 @@ class ReportedObservation:
     """One observation to report, with its place."""
 
     check: str
+    run: str
+    environment: str
     participant: str
     channel_id: str
     observation: Observation
     stderr: tuple[str, ...]
     """Lines that the implementation wrote to stderr at that step."""
+    recorded: int
+    """First line of the run's trace in the transcript; 0 without a transcript."""
 
 
 @dataclass(slots=True)
@@ -108,9 +112,17 @@ def _apply_check(check: Check, view: View, took: bool | None) -> CheckResult | N
 
 
 def _report(check: Check, view: View, observation: Observation) -> ReportedObservation:
-    steps, number = view.trace.steps, observation.step
-    stderr = steps[number - 1].stderr if 0 < number <= len(steps) else ()
-    return ReportedObservation(check.name, view.party.name, view.channel_id, observation, stderr)
+    trace, number = view.trace, observation.step
+    return ReportedObservation(
+        check.name,
+        trace.schedule,
+        trace.environment,
+        view.party.name,
+        view.channel_id,
+        observation,
+        trace.steps[number - 1].stderr if 0 < number <= len(trace.steps) else (),
+        trace.recorded,
+    )
 
 
 _HELD = Outcome.HELD

@@ -49,11 +49,8 @@ class RunSummary:
     """The results of one run. Plain data, because another process may have played the run."""
 
     run: str
-    environment: str
     declaration: Declaration
     steps: int
-    recorded: int = 0
-    """First line of the run in the transcript; 0 without a transcript."""
     breakdown: Breakdown | None = None
     suite_error: str = ""
     stopped: str = ""
@@ -73,10 +70,8 @@ class RunSummary:
         """Return a summary with the data of a trace that is not judged yet."""
         return cls(
             trace.schedule,
-            trace.environment,
             trace.declaration,
             len(trace.steps),
-            trace.recorded,
             trace.breakdown,
             trace.suite_error,
             trace.stopped,

@@ -111,21 +111,13 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
     return Verdict.WARN
 
 
-def finding_of(
-    requirement: Requirement,
-    reported: ReportedObservation,
-    severity: Verdict,
-    run: str,
-    environment: str,
-    recorded: int,
-) -> Finding:
-    """Create a finding; ``recorded`` is the line of the transcript where the trace of the run begins."""
+def finding_of(requirement: Requirement, reported: ReportedObservation, severity: Verdict) -> Finding:
     observation = reported.observation
     return Finding(
         requirement.id,
         observation.code,
-        run,
-        environment,
+        reported.run,
+        reported.environment,
         reported.participant,
         reported.channel_id,
         observation.step,
@@ -133,7 +125,7 @@ def finding_of(
         printable(observation.seen, MAX_TEXT),
         observation.position or requirement.softened,
         severity,
-        recorded,
+        reported.recorded,
         reported.stderr,
     )
 
@@ -303,7 +295,7 @@ class Judge:
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        finding = finding_of(requirement, reported, severity, summary.run, summary.environment, summary.recorded)
+        finding = finding_of(requirement, reported, severity)
         verdict.findings.append(finding)
         # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))

@@ -160,13 +160,10 @@ class Cases:
         out: dict[tuple[str, Verdict], Finding] = {}
         for requirement_id, met in summary.results.items():
             requirement = self._rules.catalogue.requirements[requirement_id]
-            for observation in met.reported:
-                severity = severity_of(requirement, observation.observation, strict=self._strict)
+            for reported in met.reported:
+                severity = severity_of(requirement, reported.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
-                    found = finding_of(
-                        requirement, observation, severity, summary.run, summary.environment, summary.recorded
-                    )
-                    out[requirement_id, severity] = found
+                    out[requirement_id, severity] = finding_of(requirement, reported, severity)
         return list(out.values())
 
 
