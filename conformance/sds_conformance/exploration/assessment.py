@@ -116,6 +116,7 @@ class Assessment:
         return max(found, key=RANK.__getitem__, default=Verdict.PASS)
 
 
+@garbage_collection_paused()
 def assess(
     group_trace: GroupTrace,
     scope: Scope,
@@ -129,17 +130,7 @@ def assess(
     are examined as well. ``newest`` are the participants whose traces are new: the traces of all others have been
     judged in earlier schedules, so only checks that compare participants are applied to them. None: all are new.
     """
-    with garbage_collection_paused():
-        return _assess(group_trace, scope, judged or group_trace.schedule.names, replay, newest)
-
-
-def _assess(
-    group_trace: GroupTrace,
-    scope: Scope,
-    judged: Collection[str],
-    replay: Replay | None,
-    newest: Collection[str] | None,
-) -> Assessment:
+    judged = judged or group_trace.schedule.names
     out = Assessment()
     name = group_trace.schedule.name
     views: list[View] = []

@@ -244,13 +244,10 @@ def explore(
     return tally
 
 
+@garbage_collected_at_end()
 def play_one(order: CampaignOrder, cast_under_test: CastUnderTest, index: int, scope: Scope | None = None) -> Played:
     """Play and judge the schedule with that index. ``scope`` overrides `CampaignOrder.scope`. Raises NotPlayedError."""
-    with garbage_collected_at_end():
-        return _play_one(order, cast_under_test, index, scope or order.scope)
-
-
-def _play_one(order: CampaignOrder, cast_under_test: CastUnderTest, index: int, scope: Scope) -> Played:
+    scope = scope or order.scope
     schedule = order.schedule(index)
     group_trace = cast_under_test.play(schedule)
     replay = cast_under_test.play if order.twins and not index % TWINS_EVERY and group_trace.breakdown is None else None

@@ -104,16 +104,17 @@ def _replay_failures(
     plan = outcome.plan
     runner = Runner(connect, limits, plan.rules, plan.revision, dialect, outcome.declaration)
     try:
-        for run, trace in runner.play([played.run]):
-            judge = Judge(plan.rules, played.findings, strict=outcome.strict)
-            judge.add(trace, run)
-            found = [finding for verdict in judge.verdicts() for finding in verdict.findings]
-            reproduced = [
-                what for what, before in played.findings.items() if any(_is_reproduced(before, now) for now in found)
-            ]
-            broke = trace.breakdown is not None and trace.breakdown.kind is played.broke
-            return [*reproduced, *([played.broke.value] if played.broke is not None and broke else [])]
-        return []
+        trace = runner.trace_of(played.run)
+        if trace is None:
+            return []
+        judge = Judge(plan.rules, played.findings, strict=outcome.strict)
+        judge.add(trace, played.run)
+        found = [finding for verdict in judge.verdicts() for finding in verdict.findings]
+        reproduced = [
+            what for what, before in played.findings.items() if any(_is_reproduced(before, now) for now in found)
+        ]
+        broke = trace.breakdown is not None and trace.breakdown.kind is played.broke
+        return [*reproduced, *([played.broke.value] if played.broke is not None and broke else [])]
     finally:
         runner.kill()
 

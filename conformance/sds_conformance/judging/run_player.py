@@ -95,7 +95,7 @@ class RunPlayer:
         self.runner.begin()
         for run in runs:
             self._on_start(run.name)
-            yield self._recall(run) or self._play_and_collect(run)
+            yield self._recall(run) or self._play(run)
             if self.runner.gave_up:
                 break
         yield self.end()
@@ -119,10 +119,7 @@ class RunPlayer:
         self.runner.begin()
         return RunResult(run.name, summary)
 
-    def _play_and_collect(self, run: Run) -> RunResult:
-        with garbage_collected_at_end():
-            return self._play(run)
-
+    @garbage_collected_at_end()
     def _play(self, run: Run) -> RunResult:
         trace = self.runner.trace_of(run)
         if trace is None:

@@ -98,12 +98,12 @@ class TraceJudge:
     def judge(self, trace: Trace[Any]) -> RunSummary:
         summary = RunSummary.from_trace(trace)
         try:
-            with garbage_collection_paused():
-                self._apply_checks(trace, summary)
+            self._apply_checks(trace, summary)
         except Exception as error:  # an error of the suite must not become a verdict on the implementation
             summary.reading_error = f"{trace.schedule}: {type(error).__name__}: {error}"
         return summary
 
+    @garbage_collection_paused()
     def _apply_checks(self, trace: Trace[Any], summary: RunSummary) -> None:
         rules = self._rules
         views = rules.views(trace)

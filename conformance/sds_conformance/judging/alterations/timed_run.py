@@ -83,6 +83,6 @@ def play(rules: Rules, configuration: Configuration, link: Link, run: Run) -> tu
     none).
     """
     runner = Runner(lambda _: link, Limits(), rules, configuration.revision)
-    traces = [trace for _, trace in runner.play([run])]
+    trace = runner.trace_of(run)
     broke = runner.breakdowns[0].breakdown if runner.breakdowns else None
-    return (traces[0] if traces else None), f"{broke.kind.value}: {broke.detail}" if broke else ""
+    return trace, f"{broke.kind.value}: {broke.detail}" if broke else ""
