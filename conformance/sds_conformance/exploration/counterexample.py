@@ -134,19 +134,15 @@ def shrink_to_smallest(
     )
 
 
-def counterexample(
-    order: CampaignOrder,
-    cast_under_test: CastUnderTest,
-    schedule: Schedule,
-    found: Finding,
-    max_attempts: int = MAX_ATTEMPTS,
+def shrink_finding(
+    order: CampaignOrder, cast_under_test: CastUnderTest, index: int, found: Finding, max_attempts: int = MAX_ATTEMPTS
 ) -> Counterexample | FindingReplays:
-    """Shrink a schedule that showed ``found``, and replay the result in new processes.
+    """Shrink the schedule with that index, which showed ``found``, and replay the result in new processes.
 
     Return the counterexample. If not every replay reproduces the finding, return the replays instead: the
     implementation is not deterministic. Raises NotPlayedError if the implementation cannot be started again.
     """
-    scope = order.scope.restricted_to(found.requirement)
+    schedule, scope = order.schedule(index), order.scope.restricted_to(found.requirement)
     if found.requirement == BREAKDOWN:
         max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
@@ -183,16 +179,6 @@ def counterexample(
     whole = replace(schedule, notes=notes)
     again = replay_finding(lambda: replay_in_new_process(whole), TIMES, at_all)
     return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
-
-
-def shrink_finding(
-    order: CampaignOrder, cast_under_test: CastUnderTest, index: int, found: Finding
-) -> Counterexample | FindingReplays:
-    """Shrink the schedule with that index, which shows ``found``. If the finding is flaky, return its replays instead.
-
-    Raises NotPlayedError.
-    """
-    return counterexample(order, cast_under_test, order.schedule(index), found)
 
 
 _LONGEST_NOTE = 400

@@ -17,7 +17,7 @@ from .assessment import BREAKDOWN, Scope
 from .campaign import CampaignOrder, explore, play_one
 from .cast_under_test import CastKind, CastUnderTest
 from .casts import NotPlayedError
-from .counterexample import counterexample
+from .counterexample import shrink_finding
 
 EXAMPLES = 1_000
 """Maximum number of schedules that are played in the search for one mutant."""
@@ -30,11 +30,8 @@ def names_to_hunt(revision: str = "") -> tuple[list[str], list[str]]:
     Raises ValueError for a revision without schedules.
     """
     protocol = _protocol(revision)
-    known, model, scheduled = (
-        protocol.rules.catalogue.requirements,
-        protocol.model,
-        _revisions_with_schedules(protocol, revision),
-    )
+    known, model = protocol.rules.catalogue.requirements, protocol.model
+    scheduled = _revisions_with_schedules(protocol, revision)
     rejected = {name: m for name, m in model.mutants.items() if not m.pending}
     if revision:
         mutants = [name for name, m in rejected.items() if known[m.requirement].is_stated_in(revision)]
@@ -100,8 +97,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "")
             if finding.requirement == BREAKDOWN:
                 continue
             which = index % 2
-            schedule = orders[which].schedule(index)
-            small = counterexample(orders[which], casts_under_test[which], schedule, finding)
+            small = shrink_finding(orders[which], casts_under_test[which], index, finding)
             if isinstance(small, FindingReplays):
                 continue
             return replace(

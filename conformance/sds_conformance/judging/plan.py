@@ -76,18 +76,12 @@ def plan(
     """
     profile, revision = profile or rules.full, revision or rules.current
     known = rules.catalogue.requirements
-    select, deselect, scenario_globs, environment_globs = (
-        list(select),
-        list(deselect),
-        list(scenarios),
-        list(environments),
-    )
-    names, globs = {*scenario_globs}, [glob for glob in scenario_globs if glob not in rules.register.scenarios]
+    select, deselect, scenarios, environments = map(list, (select, deselect, scenarios, environments))
+    names, globs = {*scenarios}, [glob for glob in scenarios if glob not in rules.register.scenarios]
     chosen = tuple(
         requirement.id
         for requirement in rules.judged_requirements(revision, profile)
-        if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
-        if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
+        if (not select or _matches(requirement.id, select)) and not _matches(requirement.id, deselect)
     )
     stated = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
     in_profile = {requirement for requirement in stated if rules.is_in_profile(known[requirement], profile)}
@@ -100,25 +94,25 @@ def plan(
             s
             for s in rules.register.scenarios.values()
             if stated.intersection(s.exercises)
-            if (
-                s.name in names or any(fnmatchcase(s.name, glob) for glob in globs)
-                if scenario_globs
-                else in_profile.intersection(s.exercises)
-            )
-            if scenario_globs or not files
+            if (s.name in names or _matches(s.name, globs) if scenarios else in_profile.intersection(s.exercises))
+            if scenarios or not files
         )
         + tuple(files),
-        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in environment_globs)),
+        tuple(e for e in rules.environments.values() if _matches(e.name, environments)),
         frozenset(
             what
             for what, some in {
                 "requirements": select or deselect,
-                "scenarios": scenario_globs or files,
-                "environments": "*" not in environment_globs,
+                "scenarios": scenarios or files,
+                "environments": "*" not in environments,
             }.items()
             if some
         ),
     )
+
+
+def _matches(name: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def find_unplayable_environments(

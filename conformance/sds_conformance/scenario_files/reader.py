@@ -196,14 +196,15 @@ def _check_file(path: Path) -> tuple[ScheduleDocument, list[str]]:
     except ScheduleFileError as error:
         return ScheduleDocument(None), [_sentence(path, error)]
     noted = _named_revision(document.data)
+    wrong = ""
     if noted and noted not in revisions():
+        others = f" Schedules are played for {', '.join(scheduled())}."
+        wrong = f"there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or others}"
+    elif noted and noted not in scheduled():
+        wrong = f"no schedules of {noted} can be played, only those of {', '.join(scheduled())}"
+    if wrong:
         line = document.line(("revision",))
-        text = f"revision: there is no {printable(noted, 60)!r}.{did_you_mean(noted, revisions()) or _list_revisions()}"
-        return document, [_sentence(path, ScheduleFileError(text, line=line))]
-    if noted and noted not in scheduled():
-        line = document.line(("revision",))
-        text = f"revision: no schedules of {noted} can be played, only those of {', '.join(scheduled())}"
-        return document, [_sentence(path, ScheduleFileError(text, line=line))]
+        return document, [_sentence(path, ScheduleFileError(f"revision: {wrong}", line=line))]
     revision = noted or next(iter(scheduled()))
     found = repertoire_of(revision).notation.errors(document)
     if not found:
@@ -223,10 +224,6 @@ def _named_revision(data: Any) -> str:
     notes = data.get("notes")
     noted = data.get("revision") or (notes.get("revision") if isinstance(notes, dict) else "")
     return noted if isinstance(noted, str) else ""
-
-
-def _list_revisions() -> str:
-    return f" Schedules are played for {', '.join(scheduled())}."
 
 
 def _sentence(path: Path, error: ScheduleFileError) -> str:

@@ -6,7 +6,6 @@ larger size is worth a warning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,19 +22,6 @@ SMALLEST_SIZES = (1, 2, 3)
 """The sizes with which the search for a limit begins."""
 
 
-@dataclass(frozen=True)
-class PlaySize:
-    """Function of a dimension that plays a scenario file at a given size."""
-
-    loaded: LoadedScenario
-    revision: str
-
-    def __call__(self, stage: Any, size: int) -> str:
-        """Play the scenario file with ``size`` as its parameter. Return the expectations that were not met, as text."""
-        PlaySchedule(with_value(self.loaded.schedule, size), self.revision, LENGTH_FACTOR)(stage)
-        return self.loaded.describe_unmet(stage.trace.unmet)
-
-
 def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
     """Return the dimension of a file. Raises ScenarioFileError if it has no parameter, or cannot be played at
     any size.
@@ -49,12 +35,18 @@ def dimension_of(loaded: LoadedScenario, revision: str) -> Dimension:
         if why := _invalid(schedule, size, revision):
             raise ScenarioFileError(f"{loaded.printable_path}: parameter: {schedule.parameter} cannot be {size}: {why}")
     demanded = value_of(schedule)
+
+    def play(stage: Any, size: int) -> str:
+        """Play the file with ``size`` as its parameter. Return the expectations that were not met, as text."""
+        PlaySchedule(with_value(schedule, size), revision, LENGTH_FACTOR)(stage)
+        return loaded.describe_unmet(stage.trace.unmet)
+
     return Dimension(
         loaded.name,
         loaded.name,
         "Plays a scenario file with another value of its parameter.",
         partial(with_value, schedule),
-        PlaySize(loaded, revision),
+        play,
         schedule.requirements,
         demanded,
         "the scenario file demands no larger size",

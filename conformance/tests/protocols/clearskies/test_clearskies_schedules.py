@@ -15,7 +15,7 @@ from sds_conformance.drawing.proof import story
 from sds_conformance.exploration.assessment import assess
 from sds_conformance.exploration.campaign import CampaignOrder, play_one
 from sds_conformance.exploration.cast_under_test import CastKind
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, save
+from sds_conformance.exploration.counterexample import Counterexample, save, shrink_finding
 from sds_conformance.exploration.text import plain_story, svg_of
 from sds_conformance.scenario_files.reader import load_one
 from sds_harness.clearskies.generator import Grammar
@@ -73,7 +73,7 @@ def test_what_is_found_is_shrunk_kept_and_played_again(fault: str, what: str, tm
         for index in range(100)
         if (found := play_one(order, cast_under_test, index, scope).assessment.findings)
     )
-    small = counterexample(order, cast_under_test, order.schedule(index), finding, 400)
+    small = shrink_finding(order, cast_under_test, index, finding, 400)
     assert isinstance(small, Counterexample)
     assert len(small.schedule.operations) <= 14
     assert small.finding.requirement == what
