@@ -18,9 +18,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.docstrings import first_line
 from sds_harness.schedules.worlds import AlphabetPart
 
-from ..exploration.caching_cast import CachingCast
 from ..exploration.campaign import CampaignTally
-from ..exploration.cast_under_test import CastKind
+from ..exploration.cast_under_test import CachingCast, CastKind
 from ..exploration.casts import NotPlayedError
 from ..exploration.checkpoint import ResumeError, load, save
 from ..exploration.exhaustion import SCHEMA_ID, Exhaustion, alphabet_of

@@ -15,8 +15,8 @@ from sds_harness.trace import Trace
 from ..judging.catalogue import Requirement
 from ..judging.garbage import garbage_collection_paused
 from ..judging.judgement import Outcome
-from ..judging.observations import ApplicableChecks, CheckResult, apply_checks
 from ..judging.rules import Rules, View
+from ..judging.run_summary import ApplicableChecks, CheckResult, apply_checks
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions

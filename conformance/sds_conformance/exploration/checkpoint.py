@@ -17,8 +17,8 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_harness.files import FileError, read_bytes, write_named
 
-from .caching_cast import CachingCast
 from .campaign import CampaignTally
+from .cast_under_test import CachingCast
 from .exhaustion import CHUNK, Bound, ChunkResults, Exhaustion, Prober, SettledSchedules
 from .exhaustion_campaign import Coverage
 

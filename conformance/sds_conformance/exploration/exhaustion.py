@@ -24,9 +24,8 @@ from sds_harness.schedules.worlds import AlphabetPart, ArrivingCopy, Word, World
 from ..judging.formats import format_count
 from ..protocols import repertoire_of
 from .assessment import assess
-from .caching_cast import CachingCast
 from .campaign import CampaignOrder, CampaignTally, Played
-from .cast_under_test import CastKind
+from .cast_under_test import CachingCast, CastKind
 from .casts import AbandonedError, NotPlayedError
 
 SCHEMA_ID = "sds-conformance/exhaust/1"

@@ -14,8 +14,8 @@ from itertools import takewhile
 from sds_harness.resources import usable_processors
 
 from ..judging.garbage import rare_garbage_collection
-from .caching_cast import CachingCast
 from .campaign import CampaignTally, play_with_workers
+from .cast_under_test import CachingCast
 from .exhaustion import Bound, ChunkResults, Exhaustion, Task, play_chunks
 
 SAMPLE = 1_000

@@ -16,10 +16,9 @@ from sds_harness.trace import Trace
 from .catalogue import Requirement
 from .finding_replays import FindingReplays
 from .judgement import Observation, Outcome
-from .observations import ReportedObservation
 from .registry import Run, scenario_of
 from .rules import Rules
-from .run_summary import RunSummary, TraceJudge
+from .run_summary import ReportedObservation, RunSummary, TraceJudge
 
 OBSERVE = "observe"
 """The capability to show the state, in every testee protocol that has it."""

@@ -13,9 +13,8 @@ from run_helpers import Handle, reference
 from sds_conformance.cli.exhaust import events_left_out, last_line
 from sds_conformance.exploration import exhaustion, exhaustion_campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
-from sds_conformance.exploration.caching_cast import CachingCast
 from sds_conformance.exploration.campaign import CampaignTally
-from sds_conformance.exploration.cast_under_test import CastKind
+from sds_conformance.exploration.cast_under_test import CachingCast, CastKind
 from sds_conformance.exploration.checkpoint import ResumeError, load, save
 from sds_conformance.exploration.exhaustion import ChunkResults, Exhaustion, Prober
 from sds_conformance.exploration.exhaustion_campaign import Coverage, exhaust
