@@ -370,15 +370,12 @@ def renames_in_place(step: Step) -> bool:
 def _parse_change(step: Step) -> Change | None:
     if step.effects is None or step.command not in COMMANDS:
         return None
-    request: pb.Request = step.request
-    if step.command == "put":
-        try:
-            return Change(step, "put", request.put.key, request.put.key, json.loads(request.put.value))
-        except (ValueError, RecursionError):
-            return None
-    if step.command == "rename":
-        return Change(step, "rename", request.rename.new_key, request.rename.key)
-    return Change(step, "delete", request.delete.key, request.delete.key)
+    command = getattr(step.request, step.command)
+    try:
+        value = json.loads(command.value) if step.command == "put" else None
+    except (ValueError, RecursionError):
+        return None
+    return Change(step, step.command, command.new_key if step.command == "rename" else command.key, command.key, value)
 
 
 # ---- Links -----------------------------------------------------------------------------------------------------------
@@ -433,10 +430,9 @@ def _find_too_large(stream: Stream, trace: Trace) -> list[int]:
 
     The size of a message that is not whole is unknown here, so each such message may be too large.
     """
-    if trace.declaration.limit("body_bytes") is None:
-        return []
     began = [message.began for message in stream.messages if _exceeds_limit(message, trace)]
-    return began if stream.unfinished is None else [*began, stream.unfinished]
+    unfinished = stream.unfinished if trace.declaration.limit("body_bytes") is not None else None
+    return began if unfinished is None else [*began, unfinished]
 
 
 def _read(connection: Connection, stream: Stream, trace: Trace) -> tuple[list[Update], list[Request]]:

@@ -148,8 +148,8 @@ def _is_later_than_the_clock(view: PeerView, update: Update) -> bool:
 
 
 def _shares_a_second(latest: Update, others: Iterable[Update]) -> bool:
-    times = [other.time for other in (latest, *others) if other.time is not None]
-    return latest.time is not None and sum(time.seconds == latest.time.seconds for time in times) > 1
+    times = [other.time for other in others if other.time is not None]
+    return latest.time is not None and any(time.seconds == latest.time.seconds for time in times)
 
 
 def _had_rivals(view: PeerView, versions: _Versions) -> bool:

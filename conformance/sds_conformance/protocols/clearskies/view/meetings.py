@@ -355,14 +355,14 @@ class Holding:
 
     def agrees_with(self, other: Holding) -> bool:
         """Can both peers show the same record to applications?"""
-        common = [one for one in self.contents if any(_are_alike(one, two) for two in other.contents)]
+        common = [
+            one
+            for one in self.contents
+            if any(one.version == two.version or same_content(one.content, two.content) for two in other.contents)
+        ]
         if self.shown.on_the_wire or other.shown.on_the_wire:
             return bool(common)
         return len(common) == len(self.contents) == len(other.contents)
-
-
-def _are_alike(one: RecordVersion, other: RecordVersion) -> bool:
-    return one.version == other.version or same_content(one.content, other.content)
 
 
 def find_comparable_holdings(view: PeerView) -> Iterator[tuple[Holding, Holding, PeerView]]:

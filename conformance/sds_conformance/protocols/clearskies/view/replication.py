@@ -486,21 +486,23 @@ def _find_least_revisions(view: PeerView, index: int) -> dict[str, int]:
 # ---- Copies of versions of others ------------------------------------------------------------------------------------
 
 
-class VersionCopy:
+class VersionCopy(NamedTuple):
     """A copy of another peer's version.
 
     Versions that were in conflict are left out, because their resolution may have other content under the same revision
     (CA-8). Versions that may be refused are left out as well, because the peer may read them in another way.
     """
 
-    __slots__ = ("arrival", "original", "seen", "signalled", "step")
+    step: Step
+    seen: RecordVersion
+    arrival: Arrival
+    """The arrival of the original with the same content, if there is one."""
+    signalled: bool
+    """Was the copy signalled to the application, not sent?"""
 
-    def __init__(self, step: Step, seen: RecordVersion, arrival: Arrival, *, signalled: bool) -> None:
-        """``arrival`` is the original with the same content, if there is one. The copy was sent, or ``signalled`` to
-        the application.
-        """
-        self.step, self.seen, self.signalled = step, seen, signalled
-        self.arrival, self.original = arrival, arrival.update
+    @property
+    def original(self) -> Update:
+        return self.arrival.update
 
 
 @cache_per_view
@@ -509,7 +511,7 @@ def find_copies(view: PeerView) -> list[VersionCopy]:
     events = [(step, parse_record(event.record), True) for step in view.steps for event in step.signals("changed")]
     seen: list[tuple[Step, RecordVersion, bool]] = [*((update.step, update, False) for update in view.sent), *events]
     return [
-        VersionCopy(step, copy, arrival, signalled=signalled)
+        VersionCopy(step, copy, arrival, signalled)
         for step, copy, signalled in seen
         if copy.by != view.peer_id and (arrival := _find_original(view, copy, step)) is not None
     ]
