@@ -26,7 +26,6 @@ from ..judging.plan import plan
 from ..judging.registry import scenario_of
 from ..judging.rules import Rules, UnknownDialectError
 from ..judging.run_player import Keep
-from ..judging.work_distribution import Sharing
 from ..presentation.invocation import Invocation
 from ..presentation.last_screen import show_last_screen
 from ..presentation.story import print_labelled, show_breakdown, show_implementation
@@ -212,7 +211,8 @@ def run_command(
                 enough=(lambda what: what not in listed) if fail_fast else None,
                 # With one requirement, always show the conversation, even without a finding.
                 keep=Keep(plain=len(what.requirements) == 1),
-                sharing=Sharing(jobs, rules_of),
+                jobs=jobs,
+                rules_of=rules_of,
                 begun=show_head,
             )
             plays.end()

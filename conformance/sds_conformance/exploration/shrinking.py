@@ -107,8 +107,8 @@ class _Shrinker:
         self.best = candidate
         return True
 
-    def _change_best(self, **changed: Any) -> Schedule:
-        return replace(self.best, **changed)
+    def _try_change(self, **changed: Any) -> bool:
+        return self._try(replace(self.best, **changed))
 
     # ---- operations ------------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class _Shrinker:
             start = len(self.best.operations) - size
             while start > -size:
                 kept = self.best.operations[: max(0, start)] + self.best.operations[max(0, start) + size :]
-                self._try(self._change_best(operations=kept))
+                self._try_change(operations=kept)
                 start -= size
             size //= 2
 
@@ -138,7 +138,7 @@ class _Shrinker:
             while again and index < len(self.best.operations):
                 operations = self.best.operations
                 again = any(
-                    self._try(self._change_best(operations=(*operations[:index], simpler, *operations[index + 1 :])))
+                    self._try_change(operations=(*operations[:index], simpler, *operations[index + 1 :]))
                     for source in (simpler_operations, self._repertoire.simpler)
                     for simpler in source(operations[index], self.best)
                 )
@@ -150,7 +150,7 @@ class _Shrinker:
                 case (Wait(first, ""), Wait(second, "")):
                     operations = self.best.operations
                     merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
-                    self._try(self._change_best(operations=merged))
+                    self._try_change(operations=merged)
 
     # ---- everything else -------------------------------------------------------------------------------------------
 
@@ -163,25 +163,21 @@ class _Shrinker:
         # Remove related settings together: one of two periods alone could be an invalid configuration.
         for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
             kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
-            self._try(self._change_best(configuration=kept))
+            self._try_change(configuration=kept)
         if len(self.best.channels) > 1:
-            self._try(
-                self._change_best(
-                    channels=self.best.channels[:1],
-                    operations=tuple(
-                        operation.with_values(channel=0) if getattr(operation, "channel", 0) else operation
-                        for operation in self.best.operations
-                    ),
-                )
+            operations = tuple(
+                operation.with_values(channel=0) if getattr(operation, "channel", 0) else operation
+                for operation in self.best.operations
             )
-        self._try(self._change_best(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
+            self._try_change(channels=self.best.channels[:1], operations=operations)
+        self._try_change(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels))))
         for place, member in enumerate(self.best.members):
             for field in fields(member)[1:]:
                 usual: dict[str, Any] = {field.name: field.default}
                 simpler = replace(member, **usual)
                 members = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
-                self._try(self._change_best(members=members))
-        self._try(self._change_best(seed=0))
+                self._try_change(members=members)
+        self._try_change(seed=0)
 
 
 def without_member(schedule: Schedule, name: str) -> Schedule:

@@ -37,7 +37,7 @@ from .runner import (
 )
 from .trace_storage import Traces, dumps
 from .verdict import Judge, RequirementVerdict, Verdict
-from .work_distribution import LostUnit, SharedWork, Sharing, WorkerOrder, units_of
+from .work_distribution import LostUnit, RulesOf, SharedWork, WorkerOrder, units_of, useful_jobs
 from .workers import workers
 
 ENOUGH = 0.9
@@ -140,7 +140,8 @@ def certify(
     keep: Keep = EVERYTHING,
     known: KnownRuns | None = None,
     failing: Callable[[int], None] = lambda requirements: None,
-    sharing: Sharing | None = None,
+    jobs: int = 1,
+    rules_of: RulesOf | None = None,
     begun: Callable[[Certification, int], None] = lambda outcome, runs: None,
 ) -> Certification:
     """Play the runs of a plan and judge them. Raises TesteeError if the implementation cannot be tested at all.
@@ -150,8 +151,8 @@ def certify(
     and with ``breakdown`` or ``expectation`` after a run with a breakdown or an unmet expectation; playing ends after
     the first run for which it returns True. ``keep`` selects the data of each run that is stored in addition to
     verdicts. Results of known runs are taken from ``known``. ``begun`` is called after the handshake with the number of
-    runs to play, ``failing`` after each run with the number of requirements that fail so far. With ``sharing``, several
-    processes play, and the result is the same.
+    runs to play, ``failing`` after each run with the number of requirements that fail so far. Up to ``jobs`` processes
+    play if ``rules_of`` gives them the rules, each with its own process of the implementation; the result is the same.
 
     After an interrupt (Ctrl-C, SIGTERM, SIGHUP) no further run is played; the runs that were played are judged.
     """
@@ -173,12 +174,13 @@ def certify(
         player = RunPlayer(runner, what.rules, what.requirements, keep, known=known, on_start=reporter.on_start)
         with ExitStack() as stack:
             work = SharedWork(player, units, what.rules.language, reporter.on_end)
-            if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
+            jobs = useful_jobs(units, jobs)
+            if rules_of is not None and jobs > 1 and not declaration.alone:
                 others = stack.enter_context(workers())
                 files = tuple(scenario for scenario in what.scenarios if scenario.file is not None)
                 declared = dumps(declaration)
                 order = WorkerOrder(connect, limits, what.revision, dialect, declared, what.requirements, keep, files)
-                work.start_workers(others, order, sharing.rules_of, jobs)
+                work.start_workers(others, order, rules_of, jobs)
             stack.enter_context(rare_garbage_collection())
             try:
                 for result in work.results():

@@ -50,18 +50,9 @@ class LostUnit:
     why: str
 
 
-@dataclass(frozen=True)
-class Sharing:
-    """How a run is shared: ``jobs`` processes play at the same time, each with its own process of the implementation.
-    ``rules_of`` gives them the rules.
-    """
-
-    jobs: int
-    rules_of: RulesOf
-
-    def jobs_for(self, units: Sequence[Unit]) -> int:
-        """Return the number of processes that save time. Starting a process takes longer than playing a few runs."""
-        return max(1, min(self.jobs, len(units), sum(map(len, units)) // FEWEST))
+def useful_jobs(units: Sequence[Unit], jobs: int) -> int:
+    """Return the number of processes, at most ``jobs``, that save time. Starting one takes longer than a few runs."""
+    return max(1, min(jobs, len(units), sum(map(len, units)) // FEWEST))
 
 
 @dataclass(frozen=True)
@@ -157,30 +148,26 @@ class SharedWork:
 
     def drain(self) -> Iterator[RunResult]:
         """After an interrupt: yield the results that have arrived."""
-        while self._receive(wait=False) is not None:  # no progress is reported after an interrupt
+        while self._process_report(wait=False, quiet=True):
             pass
         for unit in sorted(self._arrived_results):
             while self._arrived_results[unit]:
                 yield self._unpack(self._arrived_results[unit].popleft())
 
-    def _process_report(self, *, wait: bool) -> bool:
-        run = self._receive(wait=wait)
-        if run:
-            self._received(run)
-        return run is not None
-
-    def _receive(self, *, wait: bool) -> str | None:
-        """Return the name of the run whose result arrived; "" at the end of a unit, None if nothing arrived."""
+    def _process_report(self, *, wait: bool, quiet: bool = False) -> bool:
+        """Store the next report of a worker; with ``quiet``, report no progress. Return False if nothing arrived."""
         report = self._workers.report(wait=wait) if self._workers is not None else None
         if report is None:
-            return None
+            return False
         unit, run, result = report
         if result is None:
             self._returned.append(unit)
-            return ""
+            return True
         self._begun.add(unit)
         self._arrived_results[unit].append(result)
-        return str(run)
+        if run and not quiet:
+            self._received(run)
+        return True
 
     def _results_in_order(self) -> Iterator[RunResult]:
         while self._arrived_results[self._current_unit]:

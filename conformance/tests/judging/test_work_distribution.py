@@ -21,7 +21,7 @@ from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.plan import Plan
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.judging.work_distribution import FEWEST, Sharing
+from sds_conformance.judging.work_distribution import FEWEST
 from sds_conformance.presentation.invocation import Invocation
 from sds_conformance.protocols import rules_of
 from sds_conformance.reports.document import document
@@ -37,7 +37,7 @@ FEW = SHORT[: FEWEST + 2]
 def _played(jobs: int, connect: Any = None, what: Plan | None = None, **more: Any) -> Certification:
     connect = connect or partial(started, reference_command("--mutant", MUTANT), None)
     what = what or plan(scenarios=FEW, environments=["plain", "equal-contents"])
-    return certify(connect, what, Limits(), sharing=Sharing(jobs, rules_of), **more)
+    return certify(connect, what, Limits(), jobs=jobs, rules_of=rules_of, **more)
 
 
 def _told(outcome: Certification) -> str:
