@@ -16,11 +16,11 @@ from ..judging.catalogue import Requirement
 from ..judging.garbage import garbage_collection_paused
 from ..judging.judgement import Outcome
 from ..judging.rules import Rules, View
-from ..judging.run_summary import ApplicableChecks, CheckResult, apply_checks
+from ..judging.run_summary import ApplicableChecks, CheckResult, ReportedObservation, apply_checks
 from ..judging.runner import OUR_LIMITS
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
-from ..protocols.properties import GlobalProperty, Replay, Sighting
+from ..protocols.properties import Replay
 from ..protocols.schedules import Repertoire
 from .casts import OutOfTimeError
 
@@ -188,7 +188,7 @@ def _add_result(result: CheckResult, scope: Scope, out: Assessment) -> None:
         if severity in known or (severity is Verdict.PASS and not scope.include_notes):
             continue
         known.add(severity)
-        out.findings.append(finding_of(requirement, reported, severity))
+        out.findings.append(finding_of(requirement.id, reported, severity, requirement.softened))
     if result.exception:
         out.errors[result.check.name] = result.exception
 
@@ -204,7 +204,6 @@ def _examine(
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
         return
     for property_id, sightings in examined.items():
-        entry = scope.repertoire.properties[property_id]
         reported: set[Verdict] = set()
         for sighting in sightings:
             if sighting.act.who not in judged:
@@ -216,26 +215,10 @@ def _examine(
             if sighting.outcome is Outcome.NOTED or severity in reported:
                 continue
             reported.add(severity)
-            out.findings.append(_make_finding(entry, sighting, severity))
-
-
-def _make_finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
-    act = sighting.act
-    return Finding(
-        entry.id,
-        sighting.code,
-        act.trace.schedule,
-        act.trace.environment,
-        act.who,
-        sighting.channel_id,
-        act.step.index,
-        printable(sighting.expected, MAX_TEXT),
-        printable(sighting.seen, MAX_TEXT),
-        sighting.position,
-        severity,
-        act.trace.recorded,
-        act.step.stderr,
-    )
+            act, trace = sighting.act, sighting.act.trace
+            place = trace.schedule, trace.environment, act.who, sighting.channel_id
+            seen = ReportedObservation("", *place, sighting, act.step.stderr, trace.recorded)
+            out.findings.append(finding_of(property_id, seen, severity))
 
 
 def _breakdown_finding(group_trace: GroupTrace, what: str, code: str, expected: str, seen: str, name: str) -> Finding:

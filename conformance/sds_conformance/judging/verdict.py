@@ -110,10 +110,11 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
     return Verdict.WARN
 
 
-def finding_of(requirement: Requirement, reported: ReportedObservation, severity: Verdict) -> Finding:
+def finding_of(requirement: str, reported: ReportedObservation, severity: Verdict, softened: str = "") -> Finding:
+    """Create a finding about a requirement or property; ``softened`` is `Requirement.softened`."""
     observation = reported.observation
     return Finding(
-        requirement.id,
+        requirement,
         observation.code,
         reported.run,
         reported.environment,
@@ -122,7 +123,7 @@ def finding_of(requirement: Requirement, reported: ReportedObservation, severity
         observation.step,
         printable(observation.expected, MAX_TEXT),
         printable(observation.seen, MAX_TEXT),
-        observation.position or requirement.softened,
+        observation.position or softened,
         severity,
         reported.recorded,
         reported.stderr,
@@ -294,7 +295,7 @@ class Judge:
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        finding = finding_of(requirement, reported, severity)
+        finding = finding_of(requirement.id, reported, severity, requirement.softened)
         verdict.findings.append(finding)
         # Keep the worst findings, and among them those that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))

@@ -9,7 +9,7 @@ from typing import Any
 from sds_harness.docstrings import first_line
 from sds_harness.schedules import Act, GroupTrace, Schedule
 
-from ..judging.judgement import Outcome
+from ..judging.judgement import Observation, Outcome
 
 GROUP = "G-"
 """The prefix of property IDs."""
@@ -21,29 +21,23 @@ TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
 """Takes a group view and a `Replay`, which plays the schedule to compare with, and yields sightings."""
 
 
-@dataclass(slots=True)
-class Sighting:
-    """The verdict of a property on one place in a group trace. A property without sightings was not exercised."""
+@dataclass(slots=True, kw_only=True)
+class Sighting(Observation):
+    """An observation of a property at one place in a group trace. A property without sightings was not exercised."""
 
-    outcome: Outcome
     act: Act
-    channel_id: str = ""
-    code: str = ""
-    """The code of a violation, a key of `GlobalProperty.codes`."""
-    expected: str = ""
-    seen: str = ""
-    position: str = ""
-    """The position that reduces a violation to a warning; "" if there is none."""
+    channel_id: str
 
 
 def observe_met(act: Act, channel_id: str = "") -> Sighting:
     """Create a sighting of a place at which a property holds."""
-    return Sighting(Outcome.HELD, act, channel_id)
+    return Sighting(Outcome.HELD, act.step.index, act=act, channel_id=channel_id)
 
 
 def observe_violation(act: Act, channel_id: str, code: str, expected: str, seen: str, position: str = "") -> Sighting:
     """Create a sighting of a violation. ``expected`` and ``seen`` are phrases for the story."""
-    return Sighting(Outcome.VIOLATED, act, channel_id, code, expected, seen, position)
+    step = act.step.index
+    return Sighting(Outcome.VIOLATED, step, code, expected, seen, position, act=act, channel_id=channel_id)
 
 
 def observe_outcome(

@@ -163,7 +163,7 @@ class Cases:
             for reported in met.reported:
                 severity = severity_of(requirement, reported.observation, strict=self._strict)
                 if severity is not Verdict.PASS and (requirement_id, severity) not in out:
-                    out[requirement_id, severity] = finding_of(requirement, reported, severity)
+                    out[requirement_id, severity] = finding_of(requirement_id, reported, severity, requirement.softened)
         return list(out.values())
 
 
