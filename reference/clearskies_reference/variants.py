@@ -3,39 +3,32 @@ check."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+
+from sds_testee.composition import Variation
 
 from . import choices, conflict_choices, forms
-from .config import Config, LoserOfKey, Relay
+from .config import LoserOfKey, Relay
 from .peer import Peer
 from .signing import PROFILES
 
 
 @dataclass(frozen=True)
-class Variant:
-    """A legal variant: the settings or the class that differ from those of the reference."""
+class Variant(Variation):
+    """A legal variant of the model."""
 
-    name: str
-    summary: str
-    config: tuple[tuple[str, Any], ...] = ()
     peer_class: type[Peer] = Peer
     """The peer that implements the choice, if settings cannot express it."""
-    leaves_out: tuple[str, ...] = ()
-    """IDs of the SHOULD requirements that this variant does not follow: they may warn."""
-
-    def configure(self, base: Config) -> Config:
-        return replace(base, **dict(self.config))
 
 
 def _variant(name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object) -> Variant:
-    return Variant(name, summary, tuple(config.items()), leaves_out=leaves_out)
+    return Variant(name, summary, tuple(config.items()), leaves_out)
 
 
 def _with_peer(
     peer_class: type[Peer], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
-    return Variant(name, summary, tuple(config.items()), peer_class, leaves_out)
+    return Variant(name, summary, tuple(config.items()), leaves_out, peer_class)
 
 
 VARIANTS = {

@@ -10,31 +10,24 @@ from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
+from sds_testee.composition import Variation
+
 from . import choices, proposal_choices, reply_choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
 from .channel import Channel
-from .config import AfterRequest, Config, OwnIds, RepairConfig
+from .config import AfterRequest, OwnIds, RepairConfig
 from .hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, HashProfile
 from .participant import Participant
 
 
 @dataclass(frozen=True)
-class Variant:
-    """A legal variant: the settings or the class that differ from those of the reference."""
+class Variant(Variation):
+    """A legal variant of the reference model."""
 
-    name: str
-    summary: str
-    config: tuple[tuple[str, Any], ...]
     revision: str = ""
     """The revision that the choice belongs to; "" for SDS."""
     participant_class: type[Participant] = Participant
     """The participant that implements the choice, if settings cannot express it."""
-    leaves_out: tuple[str, ...] = ()
-    """IDs of the SHOULD requirements that the variant does not follow. They may warn, and requirements that depend on
-    them need not be exercised."""
-
-    def configure(self, base: Config) -> Config:
-        return replace(base, **dict(self.config))
 
 
 def _variant(name: str, summary: str, **config: object) -> Variant:
@@ -70,7 +63,7 @@ def _with_channel(
     channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
 ) -> Variant:
     participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
-    return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
+    return Variant(name, summary, tuple(config.items()), leaves_out, participant_class=participant_class)
 
 
 def _with_participant(participant_class: type[Participant], name: str, summary: str) -> Variant:
@@ -482,7 +475,7 @@ def _of_proposal(name: str, summary: str = "", **config: object) -> Variant:
     """
     alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
     summary = f"{summary or alike.summary}, as the proposal of 2024 allows"
-    return Variant(f"forum-{name}", summary, alike.config, "forum-2024")
+    return Variant(f"forum-{name}", summary, alike.config, revision="forum-2024")
 
 
 def _of_proposal_with_channel(channel: type[Channel], name: str, summary: str) -> Variant:

@@ -1,17 +1,18 @@
-"""Several faults in one implementation: several mutants are joined into one.
+"""Models with a fault or with another legal choice, and several faults in one implementation.
 
-An implementation with more than one fault shows whether a report distinguishes faults. Mutants can be joined if no two
-of them change the same step, the same part of the state or the same setting.
+An implementation with more than one fault shows whether a report distinguishes faults. Several mutants are joined into
+one, if no two of them change the same step, the same part of the state or the same setting.
 """
 
 from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 M = TypeVar("M")
+C = TypeVar("C")
 
 JOINT = "+"
 """Separates the names of joined mutants: ``starts-at-zero+recomputes-t-req-when-missing-again``."""
@@ -27,6 +28,46 @@ _OF_EVERY_CLASS = {
     "__static_attributes__",
 }
 """Attributes that every class has. They change no step."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A mutant: a model with exactly one fault."""
+
+    name: str
+    requirement: str
+    """ID of the requirement that the fault violates. The check of this requirement must reject the mutant."""
+    summary: str
+    config: tuple[tuple[str, Any], ...] = ()
+    unseen: bool = False
+    """The mutant does not show its state, so only its messages and signals can reveal the fault."""
+    undeclared: tuple[str, ...] = ()
+    """Short names of further capabilities that the mutant does not declare."""
+    pending: str = ""
+    """Why the check of the requirement does not reject the mutant yet; "" if the check rejects the mutant."""
+    out_of_reach: str = ""
+    """Why no generated schedule of a few participants can reveal the fault; "" if one can."""
+
+    def configure(self, base: C) -> C:
+        """Return ``base`` with the settings under which the fault has an effect."""
+        return replace(base, **dict(self.config))  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A legal variant: the settings or the class that differ from those of the reference."""
+
+    name: str
+    summary: str
+    config: tuple[tuple[str, Any], ...] = ()
+    leaves_out: tuple[str, ...] = ()
+    """IDs of the SHOULD requirements that the variant does not follow. They may warn, and other requirements may be
+    inconclusive.
+    """
+
+    def configure(self, base: C) -> C:
+        """Return ``base`` with the settings of the variant."""
+        return replace(base, **dict(self.config))  # type: ignore[type-var]
 
 
 class IncompatibleMutantsError(ValueError):

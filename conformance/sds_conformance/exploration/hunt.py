@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sds_harness.schedules import Schedule
+from sds_testee.composition import Fault
 
-from ..judging.exercise import NOTHING, Fault, capabilities_left_out
+from ..judging.exercise import NOTHING, capabilities_left_out
 from ..judging.finding_replays import FindingReplays
 from ..judging.verdict import Finding, Verdict
 from ..protocols import Protocol, default, protocol_of, repertoire_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol
 from zlib import crc32
 
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link
+from sds_testee.composition import Fault, Variation
 
 from .alterations.source import ModelSource
 from .catalogue import SELF_TEST, Requirement
@@ -25,58 +25,6 @@ from .verdict import OBSERVE, RequirementVerdict, Verdict, full_code
 
 NOTHING = frozenset[int]()
 """No capabilities."""
-
-
-class Choice(Protocol):
-    """The model with another choice (a legal variant) or a fault (a mutant)."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def summary(self) -> str: ...
-
-
-class Variation(Choice, Protocol):
-    """A legal variant, with the requirements that it does not follow."""
-
-    @property
-    def leaves_out(self) -> tuple[str, ...]:
-        """IDs of SHOULD requirements that the variant does not follow. They may warn, and other requirements may be
-        inconclusive.
-        """
-        ...
-
-
-class Fault(Choice, Protocol):
-    """A mutant: the model with exactly one fault."""
-
-    @property
-    def requirement(self) -> str:
-        """ID of the requirement that the fault violates; its check must reject the mutant."""
-        ...
-
-    @property
-    def unseen(self) -> bool:
-        """Does the mutant not show its state? Then only its messages and events can reveal the fault."""
-        ...
-
-    @property
-    def undeclared(self) -> tuple[str, ...]:
-        """Short names of the capabilities that the mutant does not declare, apart from the capability to show its
-        state.
-        """
-        ...
-
-    @property
-    def pending(self) -> str:
-        """Why the check of its requirement does not reject the mutant yet; "" if that check rejects it."""
-        ...
-
-    @property
-    def out_of_reach(self) -> str:
-        """Why generated schedules with a few participants cannot find the fault; "" if they can find it."""
-        ...
 
 
 Start = Callable[[frozenset[int]], Link]

@@ -19,11 +19,11 @@ from heapq import nsmallest
 from math import sqrt
 
 from sds_harness.link import Limits
-from sds_testee.composition import JOINT
+from sds_testee.composition import JOINT, Fault
 
 from .causes import consequences
 from .certification import certify
-from .exercise import Fault, Model, capabilities_left_out
+from .exercise import Model, capabilities_left_out
 from .known_runs import KnownRuns
 from .plan import plan
 from .rules import Rules

@@ -38,7 +38,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def register(monkeypatch: pytest.MonkeyPatch, requirement: str, participant: type[Participant]) -> str:
     """A mutant for one test; its name."""
-    monkeypatch.setitem(MUTANTS, "of-a-test", Mutant("of-a-test", requirement, "is made up", participant))
+    monkeypatch.setitem(
+        MUTANTS, "of-a-test", Mutant("of-a-test", requirement, "is made up", participant_class=participant)
+    )
     return "of-a-test"
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import Parts, join_mutants_of_model
+from sds_testee.composition import Fault, Parts, join_mutants_of_model
 
-from ..config import Config
 from ..errors import ConfigurationError
 from ..logical_clock import LogicalClock
 from ..peer import Peer
@@ -24,27 +23,10 @@ Faulty = TypeVar("Faulty", bound=type[Peer] | type[LogicalClock])
 
 
 @dataclass(frozen=True)
-class Mutant:
+class Mutant(Fault):
     """The model with exactly one fault."""
 
-    name: str
-    requirement: str
-    """ID of the requirement that the fault violates. The check of this requirement must reject the mutant."""
-    summary: str
-    peer_class: type[Peer]
-    config: tuple[tuple[str, Any], ...] = ()
-    unseen: bool = False
-    """The mutant does not show its state, so that only its messages and signals can reveal the fault."""
-    undeclared: tuple[str, ...] = ()
-    """Short names of other capabilities that the mutant does not declare."""
-    pending: str = ""
-    """Why the check of the requirement does not reject the mutant yet; "" if the check rejects the mutant."""
-    out_of_reach: str = ""
-    """Why no generated schedule of a few peers can reveal the fault; "" if one can."""
-
-    def configure(self, base: Config) -> Config:
-        """Return ``base`` with the settings under which the fault has an effect."""
-        return replace(base, **dict(self.config))
+    peer_class: type[Peer] = Peer
 
 
 MUTANTS: dict[str, Mutant] = {}
@@ -74,7 +56,7 @@ def mutant(
             peer = type(f"{faulty.__name__}Peer", (Peer,), {"clock_class": faulty})
         known_as = name or _kebab(faulty.__name__)
         violated, settings = f"CSDB-{requirement}", tuple(config.items())
-        _add(Mutant(known_as, violated, summary, peer, settings, pending=pending, out_of_reach=out_of_reach))
+        _add(Mutant(known_as, violated, summary, settings, pending=pending, out_of_reach=out_of_reach, peer_class=peer))
         return faulty
 
     return register

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sds_testee.composition import IncompatibleMutantsError, Parts, join_mutants_of_model
+from sds_testee.composition import Fault, IncompatibleMutantsError, Parts, join_mutants_of_model
 
 from ..channel import Channel
-from ..config import Config
 from ..errors import ConfigurationError
 from ..local_log import LocalLog, LogEntry
 from ..participant import Participant
@@ -28,29 +27,12 @@ Faulty = TypeVar("Faulty", bound=type[Channel] | type[Repair] | type[Participant
 
 
 @dataclass(frozen=True)
-class Mutant:
+class Mutant(Fault):
     """The reference model with exactly one fault."""
 
-    name: str
-    requirement: str
-    """ID of the requirement that the fault violates. The check of this requirement must reject the mutant."""
-    summary: str
-    participant_class: type[Participant]
-    config: tuple[tuple[str, Any], ...] = ()
-    unseen: bool = False
-    """The mutant does not show its state, so only its messages and signals can reveal the fault."""
-    undeclared: tuple[str, ...] = ()
-    """Short names of further capabilities that the mutant does not declare."""
-    pending: str = ""
-    """Why the check of the requirement does not reject the mutant yet; "" if the check rejects the mutant."""
-    out_of_reach: str = ""
-    """Why no generated schedule of a few participants can reveal the fault; "" if one can."""
+    participant_class: type[Participant] = Participant
     dialect: str = ""
     """The wire dialect that the mutant declares and uses; "" for the layout of the specification."""
-
-    def configure(self, base: Config) -> Config:
-        """Return ``base`` with the settings under which the fault has an effect."""
-        return replace(base, **dict(self.config))
 
 
 MUTANTS: dict[str, Mutant] = {}
@@ -87,7 +69,7 @@ def mutant(
         violated = requirement if requirement.startswith("FORUM-") else f"SDS-{requirement}"
         known_as = name or _kebab(faulty.__name__)
         participant, settings = _participant_class(faulty), tuple(config.items())
-        _add(Mutant(known_as, violated, summary, participant, settings, unseen, undeclared, pending, out_of_reach))
+        _add(Mutant(known_as, violated, summary, settings, unseen, undeclared, pending, out_of_reach, participant))
         return faulty
 
     return register
@@ -171,7 +153,7 @@ def add_configured(name: str, requirement: str, summary: str, **config: Any) -> 
 
 def add_with_dialect(dialect: str, name: str, requirement: str, summary: str) -> None:
     """Register a participant that declares and uses a wire dialect."""
-    _add(Mutant(name, f"SDS-{requirement}", summary, Participant, dialect=dialect))
+    _add(Mutant(name, f"SDS-{requirement}", summary, dialect=dialect))
 
 
 def replace_part(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
