@@ -48,8 +48,8 @@ class _Sighting:
 class Ways:
     """The ways that one or more traces show. Plain data."""
 
-    found: dict[str, dict[str, _Sighting]] = field(default_factory=dict)
-    """The sightings of each position, by way."""
+    found: dict[tuple[str, str], _Sighting] = field(default_factory=dict)
+    """The sightings, by position and way."""
     errors: dict[str, str] = field(default_factory=dict)
     """Maps positions to the first exception that their functions raised, and the place of the exception. Each exception
     is an error of the suite.
@@ -57,32 +57,26 @@ class Ways:
 
     def add(self, position: str, way: str, seen: _Sighting) -> None:
         """Count steps that prove a way."""
-        ways = self.found.setdefault(position, {})
-        if known := ways.get(way):
+        if known := self.found.get((position, way)):
             seen = replace(min(known, seen, key=lambda one: one.rank), count=known.count + seen.count)
-        ways[way] = seen
+        self.found[position, way] = seen
 
     def merge(self, other: Ways) -> None:
         """Add the counts of another trace."""
-        for position, ways in other.found.items():
-            for way, seen in ways.items():
-                self.add(position, way, seen)
+        for (position, way), seen in other.found.items():
+            self.add(position, way, seen)
         self.errors = other.errors | self.errors
 
     def group_by_position(self, rules: Rules) -> dict[str, list[WayShown]]:
         """Map each position that a run can show to the ways that were shown, the most frequent first."""
         positions = rules.catalogue.positions
-        return {
-            position: sorted(
-                (
-                    WayShown(way, positions[position].options[way].words, seen.count, seen.run, seen.rank[1])
-                    for way, seen in self.found.get(position, {}).items()
-                ),
-                key=lambda shown: (-shown.count, shown.way),
-            )
-            for position in positions
-            if position in rules.register.shown
-        }
+        out: dict[str, list[WayShown]] = {position: [] for position in positions if position in rules.register.shown}
+        for (position, way), seen in self.found.items():
+            words = positions[position].options[way].words
+            out[position].append(WayShown(way, words, seen.count, seen.run, seen.rank[1]))
+        for shown in out.values():
+            shown.sort(key=lambda one: (-one.count, one.way))
+        return out
 
 
 class WayReader:
