@@ -189,7 +189,6 @@ def certify(
                         continue
                     collector.take(result)
                     if result.run:
-                        reporter.on_processed(result.run)
                         failing(len(collector.judge.failed_requirements))
                     if collector.gave_up:
                         break
@@ -309,21 +308,16 @@ class _ProgressReporter:
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
         self._total = total
-        self._done: set[str] = set()
+        self._done = 0
 
     def on_start(self, run: str) -> None:
         """Report that a run starts in this process."""
-        self._progress(run, len(self._done), self._total)
+        self._progress(run, self._done, self._total)
 
     def on_end(self, run: str) -> None:
         """Report that a run was played, in this process or in another one."""
-        self._done.add(run)
-        self._progress(run, len(self._done), self._total)
-
-    def on_processed(self, run: str) -> None:
-        """Report that the result of a run was processed."""
-        if run not in self._done:
-            self.on_end(run)
+        self._done += 1
+        self._progress(run, self._done, self._total)
 
 
 def not_driven(what: Plan, name: str, fault: TesteeError, dialect: str | None, strict: bool) -> Certification:

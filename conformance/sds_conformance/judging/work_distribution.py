@@ -87,7 +87,7 @@ class SharedWork:
     def __init__(
         self, player: RunPlayer, units: Sequence[Unit], language: Language, received: Callable[[str], None]
     ) -> None:
-        """``received`` is called with the name of each run whose result arrived from a worker."""
+        """``received`` is called with the name of each run whose result arrived, from any process."""
         self._language = language
         self._player = player
         self._units = units
@@ -142,6 +142,8 @@ class SharedWork:
     def _play(self, number: int) -> Iterator[RunResult]:
         for result in self._player.play_unit(self._units[number]):
             self._arrived_results[number].append(result)
+            if result.run:
+                self._received(result.run)
             while self._process_report(wait=False):
                 pass
             yield from self._results_in_order()
