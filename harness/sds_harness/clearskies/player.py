@@ -123,28 +123,6 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             stage.trace.bodies = self._bodies.for_another_trace()
             for name in schedule.names:
                 stage.trace.club.join(name)
-        self._does |= {
-            Put: self._put,
-            Rename: self._rename,
-            Delete: self._delete,
-            LinkPeers: self._link,
-            Unlink: self._unlink,
-            Hold: self._hold,
-            Release: self._release,
-            Close: self._close,
-            Reopen: self._reopen,
-            Read: self._read,
-            Say: self._say,
-            Again: self._repeat_message,
-            Ask: self._ask,
-            Garble: self._garble,
-            Leave: self._leave,
-            Write: self._write,
-            Connect: self._connect,
-            Send: self._send,
-            Settle: self._settle,
-            CompareClocks: self._compare_clocks,
-        }
 
     def perform(self) -> GroupTrace:
         try:
@@ -170,7 +148,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._record_new_steps()
         self._actors[member.name] = actor
 
-    def _close(self, op: Close) -> None:
+    def _play_close(self, op: Close) -> None:
         actor = self._actors.pop(op.who, None)
         if actor is None:
             return
@@ -181,7 +159,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         finally:
             self._record_new_steps()
 
-    def _reopen(self, op: Reopen) -> None:
+    def _play_reopen(self, op: Reopen) -> None:
         actor = (self._actors if op.killed else self._closed).pop(op.who, None)
         if actor is None:
             return
@@ -196,21 +174,21 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._at(who)
         return self._actors.get(who)
 
-    def _tick(self, op: Tick) -> None:
+    def _play_tick(self, op: Tick) -> None:
         for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].tick()
 
-    def _look(self, op: Look) -> None:
+    def _play_look(self, op: Look) -> None:
         for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].observe()
             self._record_new_steps()
 
-    def _settle(self, op: Settle) -> None:
+    def _play_settle(self, op: Settle) -> None:
         def play_round() -> None:
             self._pass(ROUND_MS)
-            self._tick(Tick())
+            self._play_tick(Tick())
 
         traces = [stage.trace for stage in self._distinct]
         try:
@@ -218,7 +196,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         except ScheduleStoppedError as stopped:
             raise ScheduleTooLongError(str(stopped)) from None
 
-    def _compare_clocks(self, op: CompareClocks) -> None:
+    def _play_compare_clocks(self, op: CompareClocks) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             one, other = (json.dumps(self._numbers(clock)).encode() for clock in (op.one, op.other))
             try:
@@ -228,7 +206,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- applications ----------------------------------------------------------------------------------------------
 
-    def _put(self, op: Put) -> None:
+    def _play_put(self, op: Put) -> None:
         for number in range(1, op.times + 1):
             actor = self._find_actor(op.who)
             if actor is None:
@@ -240,12 +218,12 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             value = value_of(op.value) if op.value else "x" * op.length or f"value {label} of {op.who}"
             actor.put(op.key + more, value, text=text if not op.value and not op.length else None, uuid=uuid)
 
-    def _rename(self, op: Rename) -> None:
+    def _play_rename(self, op: Rename) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.rename(op.key, op.new_key)
 
-    def _delete(self, op: Delete) -> None:
+    def _play_delete(self, op: Delete) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.delete(op.key)
@@ -262,21 +240,21 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         named = {who, to} - {EVERYBODY}
         return [line for line in self._lines if named <= {end.name for end in line.ends}]
 
-    def _link(self, op: LinkPeers) -> None:
+    def _play_link(self, op: LinkPeers) -> None:
         one, other = self._find_actor(op.who), self._find_actor(op.to)
         if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
         self._lines.append(self._network.join(one, other, held=op.held))
 
-    def _unlink(self, op: Unlink) -> None:
+    def _play_unlink(self, op: Unlink) -> None:
         for line in self._lines_between(op.who, op.to):
             line.cut()
 
-    def _hold(self, op: Hold) -> None:
+    def _play_hold(self, op: Hold) -> None:
         for line in self._lines_between(op.who, op.to):
             line.hold()
 
-    def _release(self, op: Release) -> None:
+    def _play_release(self, op: Release) -> None:
         for line in self._lines_between(op.who, op.to):
             if op.who and (op.size or op.one_way):
                 sender = next(end for end in line.ends if end.name == op.who)
@@ -324,7 +302,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     def _links_between(self, peer: ScriptedPeer, actor: Actor) -> Iterator[ScriptedLink]:
         return (link for link in list(self._links) if (link.peer, link.actor) == (peer, actor) and not link.broken)
 
-    def _connect(self, op: Connect) -> None:
+    def _play_connect(self, op: Connect) -> None:
         if (actor := self._find_actor(op.to)) is not None:
             self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
@@ -342,7 +320,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     _bytes_written = 0
 
-    def _write(self, op: Write) -> None:
+    def _play_write(self, op: Write) -> None:
         self._message_by(op, self._peer(op.peer, read_only=op.read_only))
 
     def _message_by(self, op: Write, peer: ScriptedPeer) -> Frame:
@@ -374,14 +352,14 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             return Message(0, 0, 0, self._bodies.read(self._written[label][0].body), None)
         return None
 
-    def _say(self, op: Say) -> None:
+    def _play_say(self, op: Say) -> None:
         link = self._scripted_link(op)
         if link is None or link.broken:
             return
         frame = self._message_by(op, link.peer)
         self._write_to(link, sign_frame(frame, op.signature, link.peer, link.level), op.label)
 
-    def _repeat_message(self, op: Again) -> None:
+    def _play_again(self, op: Again) -> None:
         link = self._scripted_link(op)
         packet = self.group_trace.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
@@ -389,7 +367,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         if link is not None and message is not None:
             self._write_to(link, replay_message(message, flipped=op.flipped))
 
-    def _send(self, op: Send) -> None:
+    def _play_send(self, op: Send) -> None:
         if (link := self._scripted_link(op)) is None:
             return
         sent = [(label, part) for one in op.messages for label, part in self._copies(one, link)]
@@ -416,25 +394,25 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         else:
             yield copy.label if not copy.altered else "", frame
 
-    def _ask(self, op: Ask) -> None:
+    def _play_ask(self, op: Ask) -> None:
         if (link := self._scripted_link(op)) is not None:
             club = self._home.trace.club
             since = {club.join(name): op.known for name in self.schedule.names} if op.known else {}
             since |= self._numbers(op.since)
             self._write_to(link, link.peer.get_updates(since, **members_of(op.members)))
 
-    def _garble(self, op: Garble) -> None:
+    def _play_garble(self, op: Garble) -> None:
         if (link := self._scripted_link(op)) is not None:
             self._write_to(link, bytes.fromhex(op.wire))
 
-    def _leave(self, op: Leave) -> None:
+    def _play_leave(self, op: Leave) -> None:
         peer, actor = self._peers.get(op.peer), self._find_actor(op.to)
         named = self._named.get(op.link)
         for link in self._links_between(peer, actor) if peer is not None and actor is not None else ():
             if not op.link or link is named:
                 link.cut()
 
-    def _read(self, op: Read) -> None:
+    def _play_read(self, op: Read) -> None:
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
         self._enter(reader.name)
@@ -445,17 +423,17 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         # Some implementations answer only at a `tick`.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
-            self._tick(Tick(op.who))
+            self._play_tick(Tick(op.who))
         for link in links:
             link.cut()
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
     def _heal(self) -> None:
-        self._release(Release())
+        self._play_release(Release())
 
     def _round(self, op: Calm) -> None:
-        self._tick(Tick())
+        self._play_tick(Tick())
 
     def _account(self) -> int:
         return self._news

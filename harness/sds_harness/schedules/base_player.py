@@ -70,7 +70,10 @@ def raise_if_stopped(group_trace: GroupTrace[Any, Any, Any], *optional: str) -> 
 
 
 class BasePlayer(ABC, Generic[A, S, T, W]):
-    """Plays one schedule and records its group trace. Each protocol has a subclass."""
+    """Plays one schedule and records its group trace. Each protocol has a subclass.
+
+    The method ``_play_`` and the name of an operation, such as ``_play_tick``, plays the operation.
+    """
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
         """``stages`` has the stage of each member, by name. ``length_factor`` multiplies the maximum length of a group
@@ -89,15 +92,6 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._actors: dict[str, A] = {}
         self._operation = 0
         self._packets_before = 0
-        self._does: dict[type[Operation], Callable[..., None]] = {
-            Tick: self._tick,
-            Wait: self._wait,
-            Look: self._look,
-            StepClock: self._step_clock,
-            Calm: self._calm,
-            Require: self._require,
-            Repeat: self._repeat,
-        }
 
     # ---- implemented by each protocol ------------------------------------------------------------------------------
 
@@ -106,11 +100,11 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         """Send `open` for a participant to the stage of the participant, and remember the participant as open."""
 
     @abstractmethod
-    def _tick(self, op: Tick) -> None:
+    def _play_tick(self, op: Tick) -> None:
         """Run the periodic work that is due."""
 
     @abstractmethod
-    def _look(self, op: Look) -> None:
+    def _play_look(self, op: Look) -> None:
         """Ask participants for their state."""
 
     @abstractmethod
@@ -133,7 +127,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     def _heal(self) -> None:
         """Remove all faults that the schedule has set on the network, such as losses and partitions."""
 
-    def _wait(self, op: Wait) -> None:
+    def _play_wait(self, op: Wait) -> None:
         self._advance(op.ms + self._value(op.period))
 
     def _advance(self, ms: int) -> None:
@@ -225,10 +219,6 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             group_trace.storm = True
         except ScheduleTooLongError as why:
             group_trace.left_out[self._operation] = f"{why}, and the rest was not played"
-        finally:
-            # The player and the group trace refer to each other. Break the cycle, so that the group trace is freed with
-            # its last user.
-            self._does.clear()
         return group_trace
 
     def _play_one(self, index: int) -> None:
@@ -236,7 +226,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._packets_before = len(self.group_trace.packets)
         self._try(index, lambda: self._play(self.schedule.operations[index]))
 
-    def _repeat(self, op: Repeat) -> None:
+    def _play_repeat(self, op: Repeat) -> None:
         begin = self._operation + 1
         body = range(begin, min(begin + op.operations, len(self.schedule.operations)))
         self._messages_per_round = Counter(getattr(self.schedule.operations[index], "peer", "") for index in body)
@@ -268,7 +258,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         """Play an operation, unless its condition does not hold."""
         if not op.when or self._value(op.when):
             self.group_trace.began[self._operation] = self._elapsed
-            self._does[type(op)](op)
+            getattr(self, f"_play_{op.op}")(op)
 
     def _record_breakdown(self, fault: TesteeError) -> None:
         """Record the breakdown and its participant in the group trace, unless an earlier breakdown was recorded."""
@@ -302,7 +292,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         with suppress(*([ScheduleStoppedError] if member.may_be_refused else [])):
             self._open(member)
 
-    def _require(self, op: Require) -> None:
+    def _play_require(self, op: Require) -> None:
         for stage in self._distinct:
             declared = stage.trace.declaration
             for name in op.capabilities:
@@ -312,7 +302,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         if op.condition and not self._value(op.condition):
             raise RequirementNotMetError(op.reason or f"{op.condition} does not hold")
 
-    def _step_clock(self, op: StepClock) -> None:
+    def _play_step_clock(self, op: StepClock) -> None:
         self._clocks[op.who] += op.ms
 
     def _open_participants(self, who: str) -> list[str]:
@@ -329,7 +319,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         return stage
 
-    def _calm(self, op: Calm) -> None:
+    def _play_calm(self, op: Calm) -> None:
         self._heal()
         group_trace, quiet = self.group_trace, 0
         group_trace.settled = False

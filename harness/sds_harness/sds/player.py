@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
@@ -23,14 +23,21 @@ from sds_reference import (
 )
 from sds_reference.wire_formats import is_text
 
-from ..schedules import expressions, operations, player
-from ..schedules.base_player import raise_if_stopped
+from ..schedules import expressions, operations
+from ..schedules.base_player import (
+    MAX_STEPS,
+    BasePlayer,
+    MessageStormError,
+    ScheduleTooLongError,
+    raise_if_stopped,
+)
 from ..schedules.expressions import MOST, OF_SDS, UNTOLD
 from ..schedules.group_trace import NEVER
+from ..schedules.network import Network
 from ..stage import ScheduleStoppedError
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
-from .group_trace import GroupTrace, Packet
+from .group_trace import Act, GroupTrace, Loss, Packet
 from .operations import (
     EVERYBODY,
     STRAIGHT,
@@ -39,9 +46,14 @@ from .operations import (
     Await,
     BuildFilter,
     Calm,
+    Crash,
+    Cut,
     Entry,
     Ephemeral,
     Garble,
+    Heal,
+    Join,
+    Links,
     Look,
     Lookup,
     Mark,
@@ -49,6 +61,7 @@ from .operations import (
     Receive,
     Reference,
     RepairTimes,
+    Route,
     Say,
     Schedule,
     Send,
@@ -61,6 +74,9 @@ from .peer import unknown_ids
 from .stage import Stage
 from .trace import Step, Trace, Wire
 
+MAX_PACKETS = 1_000
+"""Maximum number of packets of one operation or one calm round. With more, the run is stopped, because participants
+answer each other without end."""
 MOST_BUILT = 100_000
 """Maximum number of message IDs in a bloom filter that the codec is asked to build."""
 MOST_QUERIED = 20_000
@@ -103,11 +119,13 @@ def hint_of(label: str) -> bytes:
     return b"hint\xff\x00 of " + label.encode()
 
 
-class Player(player.Player[Actor, Step, Trace, Wire]):
+class Player(BasePlayer[Actor, Step, Trace, Wire]):
     """Plays one schedule and records its group trace."""
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
+        self._network = Network[Wire](schedule.seed)
+        self._arriving = False
         self._revision: Revision = self._distinct[0].revision if self._distinct else SDS_2026_01
         self._store: dict[tuple[str, str], Packet] = {}
         self._syncs: dict[tuple[str, str], Packet] = {}
@@ -128,26 +146,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         """The virtual time of each mark, in epoch milliseconds."""
         self._packets_at_marks: dict[str, int] = {}
         """The number of packets in the group trace at each mark, by label."""
-        self._does |= {
-            Send: self._send,
-            Sync: self._sync,
-            Ephemeral: self._ephemeral,
-            Lookup: self._lookup,
-            Again: self._repeat_message,
-            Say: self._say,
-            Write: self._write,
-            Receive: self._receive_all,
-            Settle: self._settle,
-            Mark: self._mark,
-            Garble: self._garble,
-            Await: self._await,
-            BuildFilter: self._build_filter,
-            RepairTimes: self._ask_repair_times,
-        }
 
     # ---- participants ----------------------------------------------------------------------------------------------
 
+    def _open(self, member: operations.Member) -> None:
+        if member.name in self._actors or member.name in self.group_trace.crashed:
+            return
+        opened: list[Actor] = []
+        self._act(member.name, lambda: opened.append(self._opened(member)), STRAIGHT)
+        self._actors[member.name] = opened[0]
+
     def _opened(self, member: operations.Member) -> Actor:
+        """Open a participant on its stage."""
         stage: Stage = self._stages[member.name]
         channels, configuration = self.schedule.channels, dict(self.schedule.configuration)
         participant_id = instance = ""
@@ -164,13 +174,107 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             pb_configuration.sds_r = member.sds_r
         return stage.open(participant_id or member.name, channels, configuration=pb_configuration, instance=instance)
 
-    def _broadcasts(self, step: Step) -> Sequence[Wire]:
-        return step.broadcasts
+    def _play_join(self, op: Join) -> None:
+        self._try_to_open(self._member(op.who))
 
-    def _requested(self, step: Step) -> Wire | None:
-        return step.asked_for
+    def _play_crash(self, op: Crash) -> None:
+        if self._actors.pop(op.who, None) is not None or op.who not in self.group_trace.parties:
+            self.group_trace.crashed.setdefault(op.who, self._operation)
 
-    def _after_broadcast(self, packet: Packet) -> None:
+    # ---- steps and the network -------------------------------------------------------------------------------------
+
+    def _play_links(self, op: Links) -> None:
+        self._network.change(op)
+
+    def _play_cut(self, op: Cut) -> None:
+        self._network.cut(op)
+
+    def _play_heal(self, op: Heal) -> None:
+        self._heal()
+
+    def _heal(self) -> None:
+        self._network.heal()
+
+    def _act(
+        self,
+        who: str,
+        does: Callable[[], object],
+        route: Route,
+        packet: Packet | None = None,
+        source: str = "network",
+        label: str = "",
+    ) -> None:
+        """Call ``does``, which makes a participant take steps.
+
+        Record the steps as acts, and carry their broadcasts over the network.
+        """
+        if len(self.group_trace.acts) >= MAX_STEPS * self._length_factor:
+            raise ScheduleTooLongError(f"the maximum of {MAX_STEPS * self._length_factor:,} steps was reached")
+        stage: Stage = self._at(who)
+        before = len(stage.trace.steps)
+        try:
+            does()
+        finally:
+            group_trace = self.group_trace
+            # ``does`` can cause several steps: the environment and questions to the codec add some.
+            labelled = [step for step in stage.trace.steps[before:] if label and step.command.startswith("send")][-1:]
+            for step in stage.trace.steps[before:]:
+                arrived = packet if step.command == "receive" else None
+                act = Act(
+                    len(group_trace.acts) + 1, who, step, stage.trace, self._elapsed, self._operation, arrived, source
+                )
+                group_trace.acts.append(act)
+                requested = step.asked_for if step in labelled else None
+                for wire in step.broadcasts:
+                    sent = self._packet(who, wire, act.number, label if wire is requested else "")
+                    self._carry(sent, [name for name in self._actors if name != who], route)
+
+    def _packet(self, sender: str, wire: Wire, act: int, label: str) -> Packet:
+        group_trace = self.group_trace
+        packet = Packet(len(group_trace.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
+        group_trace.packets.append(packet)
+        if len(group_trace.packets) - self._packets_before > MAX_PACKETS * self._length_factor:
+            raise MessageStormError
+        if label:
+            group_trace.labels.setdefault(label, packet)
+        self._record_broadcast(packet)
+        return packet
+
+    def _carry(self, packet: Packet, listeners: list[str], route: Route) -> None:
+        for listener, why in self._network.carry(packet, listeners, route):
+            self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
+        self._arrive(self._elapsed)
+
+    def _arrive(self, until_ms: int) -> None:
+        """Deliver all messages that are due.
+
+        A nested call does nothing: the outer call delivers the new messages, too.
+        """
+        if self._arriving:
+            return
+        self._arriving = True
+        try:
+            while (due := self._network.due(until_ms)) is not None:
+                self._elapsed = max(self._elapsed, due[0])
+                self._receive(due[1], due[2])
+        finally:
+            self._arriving = False
+
+    def _receive(self, listener: str, packet: Packet, source: str = "network", wire: Wire | None = None) -> None:
+        actor = self._actors.get(listener)
+        if actor is None:
+            why = "crashed" if listener in self.group_trace.crashed else "absent"
+            self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
+            return
+        self._act(listener, lambda: self._deliver(listener, actor, wire or packet.wire), STRAIGHT, packet, source)
+
+    def _pass(self, milliseconds: int) -> None:
+        until = self._elapsed + milliseconds
+        self._arrive(until)
+        self._elapsed = until
+
+    def _record_broadcast(self, packet: Packet) -> None:
+        """Record which messages exist and who has them, before a packet arrives anywhere."""
         message = packet.wire.message
         if message is None:
             return
@@ -251,7 +355,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 last = next((state for state in states if state is not None), None)
                 return int(last is not None and last.HasField("outgoing_repairs"))
 
-    def _send(self, op: Send) -> None:
+    def _play_send(self, op: Send) -> None:
         for who in self._open_participants(op.who):
             for number in range(1, op.times + 1):
                 self._packets_before = len(self.group_trace.packets)
@@ -274,7 +378,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
             self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
-    def _sync(self, op: Sync) -> None:
+    def _play_sync(self, op: Sync) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             if op.or_content and not actor.stage.trace.declaration.can(pb.CAPABILITY_SYNC):
@@ -282,18 +386,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             else:
                 self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
 
-    def _ephemeral(self, op: Ephemeral) -> None:
+    def _play_ephemeral(self, op: Ephemeral) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             content = b"" if op.empty else self._to_sendable(bytes.fromhex(op.raw) or b"typing")
             with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
                 self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
-    def _tick(self, op: Tick) -> None:
+    def _play_tick(self, op: Tick) -> None:
         for who in self._open_participants(op.who):
             self._act(who, self._actors[who].tick, op.route)
 
-    def _look(self, op: Look) -> None:
+    def _play_look(self, op: Look) -> None:
         for who in self._open_participants(op.who):
             actor = self._actors[who]
             for channel in actor.party.channels if op.channel is None else (self._channel(who, op.channel),):
@@ -303,7 +407,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                     ids = list(map(self._id, op.filter))
                 self._act(who, lambda: actor.observe(*ids, channel_id=channel), STRAIGHT)  # noqa: B023
 
-    def _lookup(self, op: Lookup) -> None:
+    def _play_lookup(self, op: Lookup) -> None:
         for who in self._open_participants(op.who):
             requested: set[tuple[str, str]] = set()
             while pending := [key for key in self._wants[who] if key not in requested]:
@@ -313,7 +417,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                     if packet is not None and key not in self._has[who] and key not in self._has_syncs[who]:
                         self._receive(who, packet, "store")
 
-    def _repeat_message(self, op: Again) -> None:
+    def _play_again(self, op: Again) -> None:
         packet = self.group_trace.labels.get(op.label)
         if packet is None or op.to not in self._actors or packet.wire.message is None:
             return
@@ -323,16 +427,16 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             wire = self._encode_message(replace(packet.wire.message, repair_request=asks))
         self._receive(op.to, packet, "again", wire)
 
-    def _say(self, op: Say) -> None:
+    def _play_say(self, op: Say) -> None:
         self._carry(self._written_by(op), self._open_participants(op.to), op.route)
 
-    def _write(self, op: Write) -> None:
+    def _play_write(self, op: Write) -> None:
         self._written_by(op)
 
     def _written_by(self, op: Write) -> Packet:
         return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding, op.layout), 0, op.label)
 
-    def _receive_all(self, op: Receive) -> None:
+    def _play_receive(self, op: Receive) -> None:
         requested_ids = self._asked_by(op.who) if op.asked else None
         sent_ids = self._sent_since(op.unanswered_since, op.who) if op.unanswered_since else None
         hinted = self._distinct[0].trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) and (op.hint or op.empty)
@@ -357,7 +461,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         sent = (packet.wire.message for packet in packets if packet.sender == who and packet.act)
         return {message.message_id for message in sent if message is not None}
 
-    def _settle(self, op: Settle) -> None:
+    def _play_settle(self, op: Settle) -> None:
         for who in self._open_participants(op.who):
             actor, quiet = self._actors[who], 0
             if op.undelivered and not self._is_undelivered(actor, self._id(op.undelivered)):
@@ -382,11 +486,11 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             for event in step.events
         )
 
-    def _mark(self, op: Mark) -> None:
+    def _play_mark(self, op: Mark) -> None:
         self._marks[op.label] = self._now_ms
         self._packets_at_marks[op.label] = len(self.group_trace.packets)
 
-    def _garble(self, op: Garble) -> None:
+    def _play_garble(self, op: Garble) -> None:
         raw, dialect = bytes.fromhex(op.wire), None
         if op.label:
             whole, dialect = self.group_trace.labels.get(op.label), self._distinct[0].dialect
@@ -399,7 +503,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     # ---- times of repairs ------------------------------------------------------------------------------------------
 
-    def _await(self, op: Await) -> None:
+    def _play_await(self, op: Await) -> None:
         for who in self._open_participants(op.who):
             due = [self._due_ms(who, label) for label in op.messages]
             if op.nth > len(due):
@@ -437,7 +541,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     # ---- codec -----------------------------------------------------------------------------------------------------
 
-    def _build_filter(self, op: BuildFilter) -> None:
+    def _play_build_filter(self, op: BuildFilter) -> None:
         stage, members, queried = self._distinct[0], op.members, op.queried
         if op.who:
             if op.who not in self._actors:
@@ -459,20 +563,20 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             query = pb.QueryFilter(bloom_filter=built, message_ids=queried[start : start + MOST_QUERIED])
             stage.step("", pb.Request(query_filter=query))
 
-    def _ask_repair_times(self, op: RepairTimes) -> None:
+    def _play_repair_times(self, op: RepairTimes) -> None:
         asked: dict[str, Any] = {field.name: getattr(op, field.name) for field in fields(op) if field.name != "when"}
         self._distinct[0].step("", pb.Request(repair_times=pb.RepairTimes(now_ms=self._now_ms, **asked)))
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
     def _round(self, op: Calm) -> None:
-        self._tick(Tick())
+        self._play_tick(Tick())
         for channel in range(len(self.schedule.channels) or 1):
             for who in self._open_participants(EVERYBODY):
                 if channel < len(self._actors[who].party.channels):
-                    self._try(self._operation, lambda: self._sync(Sync(who, channel)))  # noqa: B023
+                    self._try(self._operation, lambda: self._play_sync(Sync(who, channel)))  # noqa: B023
         if op.store:
-            self._lookup(Lookup())
+            self._play_lookup(Lookup())
 
     def _account(self) -> tuple[int, int, int]:
         """Counts that change between two calm rounds if the first of them changed anything.

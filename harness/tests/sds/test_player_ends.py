@@ -21,8 +21,9 @@ from player_helpers import (
     without,
 )
 from sds_harness.faults import FaultKind
-from sds_harness.schedules import Schedule, player
+from sds_harness.schedules import Schedule
 from sds_harness.sds import operations as ops
+from sds_harness.sds import player
 from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Member
 from sds_harness.sds.player import hint_of, play
