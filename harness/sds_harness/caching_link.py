@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .link import Link, Listener
+from .link import Link, WrappedLink
 
 MOST = 200_000
 """Maximum number of answers in the cache. A full cache is emptied when no participant is open."""
@@ -53,15 +53,14 @@ Ask = Callable[[Any], Any]
 """Sends a request to the implementation."""
 
 
-class CachingLink(Link):
+class CachingLink(WrappedLink):
     """Wraps another link. Handles ``open``, which is answered with a handle, ``close``, and all commands with a
     ``handle``. Other commands are forwarded."""
 
     def __init__(self, link: Link) -> None:
+        super().__init__(link)
         self.whole = False
         """While True, the cache is not used."""
-        self.outside_clock = link.outside_clock
-        self._link = link
         self._nothing = _CacheNode()
         self._kept = 0
         self._participants: dict[int, _Participant] = {}
@@ -69,10 +68,6 @@ class CachingLink(Link):
         self._again = _AGAIN
         self._closed = b""
         """The answer to the last ``close`` that was really sent."""
-
-    @property
-    def pid(self) -> int | None:
-        return self._link.pid
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """Like the call of any link; also raises ChangedAnswerError."""
@@ -171,27 +166,6 @@ class CachingLink(Link):
         if name == "open" and answer.WhichOneof("answer") == "opened":
             who.handle = answer.opened.handle
         return answer
-
-    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        return self._link.call_unknown(request, timeout_s, reply)
-
-    def listen(self, listener: Listener) -> bool:
-        return self._link.listen(listener)
-
-    def note(self, kind: str, /, **said: Any) -> int:
-        return self._link.note(kind, **said)
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return self._link.stderr_lines()
-
-    def new_stderr_lines(self) -> tuple[str, ...]:
-        return self._link.new_stderr_lines()
-
-    def close(self) -> None:
-        self._link.close()
-
-    def kill(self) -> None:
-        self._link.kill()
 
 
 def _body(answer: Any) -> bytes:

@@ -27,7 +27,7 @@ from sds_testee.installation import install_extra
 from .declaration import VIRTUAL_CLOCK, OutsideClock
 from .faults import TesteeError
 from .language import HANDSHAKE, Language
-from .link import Limits, Link, Listener
+from .link import Limits, Link, WrappedLink
 from .session import Session
 from .stage import START_MS
 
@@ -131,7 +131,7 @@ class _TimeFile:
                 (_SHARED / name).unlink()
 
 
-class ClockedLink(Link):
+class ClockedLink(WrappedLink):
     """A link to an implementation under libfaketime, or to an implementation whose time is not moved."""
 
     def __init__(
@@ -144,20 +144,16 @@ class ClockedLink(Link):
     ) -> None:
         """With ``time_file``, the implementation reads the time from it, and ``capability`` is added to its answer to
         the handshake."""
-        self.outside_clock = outside
         self.own_clock = False
         """Whether the implementation declares a virtual clock itself."""
         self._time_file = time_file
         self._capability = capability
         try:
-            self._link = start(time_file.variables(variables) if time_file else variables)
+            super().__init__(start(time_file.variables(variables) if time_file else variables))
         except BaseException:
             self._put_away(None)
             raise
-
-    @property
-    def pid(self) -> int | None:
-        return self._link.pid
+        self.outside_clock = outside
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         name = request.WhichOneof("command") or ""
@@ -171,30 +167,15 @@ class ClockedLink(Link):
                 answered.hello.capabilities.append(self._capability)
         return answered
 
-    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        return self._link.call_unknown(request, timeout_s, reply)
-
-    def listen(self, listener: Listener) -> bool:
-        return self._link.listen(listener)
-
-    def note(self, kind: str, /, **said: Any) -> int:
-        return self._link.note(kind, **said)
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return self._link.stderr_lines()
-
-    def new_stderr_lines(self) -> tuple[str, ...]:
-        return self._link.new_stderr_lines()
-
     def close(self) -> None:
         try:
-            self._link.close()
+            super().close()
         finally:
-            self._put_away(self._link.pid)
+            self._put_away(self.pid)
 
     def kill(self) -> None:
-        self._link.kill()
-        self._put_away(self._link.pid)
+        super().kill()
+        self._put_away(self.pid)
 
     def _put_away(self, pid: int | None) -> None:
         if self._time_file:

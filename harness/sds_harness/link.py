@@ -85,6 +85,42 @@ class Link(Protocol):
         return
 
 
+class WrappedLink(Link):
+    """Passes everything on to another link. Subclasses override the methods whose effect they change."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.outside_clock = link.outside_clock
+
+    @property
+    def pid(self) -> int | None:
+        return self._link.pid
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._link.call(request, timeout_s, reply)
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._link.call_unknown(request, timeout_s, reply)
+
+    def listen(self, listener: Listener) -> bool:
+        return self._link.listen(listener)
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        return self._link.note(kind, **said)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._link.stderr_lines()
+
+    def new_stderr_lines(self) -> tuple[str, ...]:
+        return self._link.new_stderr_lines()
+
+    def close(self) -> None:
+        self._link.close()
+
+    def kill(self) -> None:
+        self._link.kill()
+
+
 @dataclass(frozen=True)
 class Limits:
     """Limits for an implementation. Times are in seconds."""

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf import json_format
 
 from ..faults import Breakdown, TesteeError
-from ..link import Link, Listener
+from ..link import Link, Listener, WrappedLink
 from .writer import Transcript
 
 MAX_RAW = 1 << 20
@@ -20,13 +20,12 @@ _BEGINNING = 4096
 _SHORT = 256
 
 
-class RecordedLink(Link, Listener):
+class RecordedLink(WrappedLink, Listener):
     """A link whose conversation is recorded in a transcript."""
 
     def __init__(self, link: Link, transcript: Transcript, **about: Any) -> None:
         """``about`` describes the process: the command, the framing, the variables."""
-        self._link = link
-        self.outside_clock = link.outside_clock
+        super().__init__(link)
         self._transcript = transcript
         self._asked: Any = None
         """The request that was sent but is not yet written to the transcript."""
@@ -36,27 +35,14 @@ class RecordedLink(Link, Listener):
         self._number = transcript.add({"begins": {**about, **process}})
         self._in_bytes = link.listen(self)
 
-    @property
-    def pid(self) -> int | None:
-        return self._link.pid
-
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self._exchange(request, lambda: self._link.call(request, timeout_s, reply))
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self._exchange(request, lambda: self._link.call_unknown(request, timeout_s, reply))
 
-    def listen(self, listener: Listener) -> bool:
-        return self._link.listen(listener)
-
     def note(self, kind: str, /, **said: Any) -> int:
         return self._add({kind: said})
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return self._link.stderr_lines()
-
-    def new_stderr_lines(self) -> tuple[str, ...]:
-        return self._link.new_stderr_lines()
 
     def close(self) -> None:
         try:
