@@ -24,6 +24,7 @@ from sds_harness.corpus.shards import DamagedFileError, shard_of
 from sds_harness.declaration import printable
 from sds_harness.json_text import dumps, escape_json
 from sds_harness.schedules import Schedule, ScheduleFileError
+from sds_harness.schedules import dumps as dump_schedule
 
 from ..drawing.spacetime import spacetime_svg
 from ..exploration.assessment import Scope, assess, make_time_key
@@ -112,7 +113,7 @@ def write_samples(difference: CorpusDifference, scopes: tuple[Scope, Scope], out
             if plan is None:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
-            (out / f"{name}.json").write_text(escape_json(difference.a.kind.dumps(plan)))
+            (out / f"{name}.json").write_text(escape_json(dump_schedule(plan)))
             sample = DivergenceSample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _draw_sample(difference, scopes, sample)

@@ -22,6 +22,7 @@ from sds_harness.corpus.rows import Rebuilt
 from sds_harness.corpus.shards import DamagedFileError, hold_to_count
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import GroupTrace, Schedule
+from sds_harness.schedules.choices import schedule_name
 
 from ..exploration.assessment import Scope, assess, judged_revision
 from ..exploration.campaign import CampaignTally, Played
@@ -72,7 +73,7 @@ class Checker:
         """Judge one stored schedule in the same way as a campaign."""
         rebuilt, manifest = stored.group_trace(), self.corpus.manifest
         group_trace = rebuilt.group_trace
-        if group_trace.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
+        if group_trace.schedule.name != schedule_name(manifest.seed, stored.schedule):
             raise DamagedFileError(f"{stored.where} is damaged: schedule {stored.schedule} belongs to another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and group_trace.breakdown is None

@@ -26,9 +26,9 @@ from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
+from ..schedules.choices import NAMES
 from ..schedules.operations import Route
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World, Write
-from .generator import NAMES
 from .operations import (
     ODDITIES,
     SIGNATURES,

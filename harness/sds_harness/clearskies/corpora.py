@@ -10,10 +10,7 @@ import pyarrow as pa
 
 from ..corpus.kind import CorpusKind
 from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
-from ..schedules import Schedule, dumps
-from ..trace import Dialect
-from .generator import name_of
-from .group_trace import GroupTrace
+from ..schedules import Schedule
 from .language import CLEARSKIES
 from .notation import NOTATION
 from .player import play
@@ -54,20 +51,6 @@ def loads(text: str) -> Schedule:
     return NOTATION.loads(text)
 
 
-def write_dialect(dialect: Any) -> str:
-    """Always "": ClearSkies has no dialects."""
-    return ""
-
-
-def read_dialect(text: str) -> Dialect:
-    """Raises ValueError: ClearSkies has no dialects."""
-    raise ValueError("ClearSkies has no dialects")
-
-
-def translate(group_trace: GroupTrace) -> None:
-    """Does nothing: ClearSkies has no dialects."""
-
-
 def without_store(request: Any) -> Any:
     """A request without the folder of its store: the suite makes this folder anew for each group trace."""
     if request.WhichOneof("command") != "open" or not request.open.store:
@@ -84,14 +67,9 @@ KIND = CorpusKind(
     ClearSkiesRowReader,
     Stage,
     play,
-    dumps,
     loads,
-    name_of,
-    write_dialect,
-    read_dialect,
-    translate,
     # The answers to these commands depend only on the request.
-    frozenset({"compare_clocks", "frame", "unframe", "verify"}),
+    not_compared=frozenset({"compare_clocks", "frame", "unframe", "verify"}),
     stored_names={"signature": "signature_profile"},
     portable=without_store,
 )

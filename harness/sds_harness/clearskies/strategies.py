@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from ..schedules.hypothesis_choices import DrawnChoices
+from ..schedules.choices import DrawnChoices
 from .generator import Grammar, draw_schedule
 from .operations import Schedule
 

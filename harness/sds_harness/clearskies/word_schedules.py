@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from ..schedules.choices import NAMES
 from ..schedules.group_trace import GroupTrace
 from ..schedules.operations import STRAIGHT, Operation
 from ..schedules.word_schedules import Unfolded
 from ..schedules.worlds import ALL, ArrivingCopy, Word, World
-from .generator import NAMES
 from .operations import Connect, Hold, LinkPeers, Look, Release, Schedule, Tick, Wait
 from .stage import ROUND_MS
 

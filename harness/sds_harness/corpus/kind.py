@@ -26,9 +26,13 @@ class RowReader(Protocol):
         ...
 
 
-# A module-level function, because a kind is pickled for other processes.
-def _as_it_is(request: Any) -> Any:
-    return request
+# Functions of the module, because a kind is pickled for other processes.
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _refuse_dialect(text: str) -> Dialect:
+    raise ValueError("the protocol has no dialects")
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,13 @@ class CorpusKind:
     """Makes the stage on which a schedule is played, from the name of the schedule and a dialect."""
     play: Callable[[Schedule, Mapping[str, Any]], GroupTrace]
     """Plays a schedule. The mapping has the stage of each participant under test, by name."""
-    dumps: Callable[[Schedule], str]
-    """Serialises a schedule for the side table."""
     loads: Callable[[str], Schedule]
     """Parses a schedule of the side table. Raises ScheduleFileError."""
-    name_of: Callable[[int, int], str]
-    """The name of the schedule for a seed and an index."""
-    write_dialect: Callable[[Any], str]
+    write_dialect: Callable[[Any], str] = str
     """Serialises a dialect for the side table."""
-    read_dialect: Callable[[str], Dialect]
+    read_dialect: Callable[[str], Dialect] = _refuse_dialect
     """Parses a dialect of the side table. Raises ValueError."""
-    translate: Callable[[GroupTrace], None]
+    translate: Callable[[GroupTrace], None] = _as_it_is
     """Translates the bytes on the network from a dialect to the layout of the specification, in place."""
     not_compared: frozenset[str] = frozenset()
     """Commands that the harness sends for its own purposes. Which ones it sends depends on the declared

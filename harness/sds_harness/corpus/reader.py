@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..schedules import GroupTrace, Schedule
+from ..schedules import GroupTrace, Schedule, dumps
 from .digests import exact_digest, plan_digest
 from .manifest import SIDE, STEPS, TWINS, Corpus
 from .place import TEMPORARY
@@ -188,7 +188,7 @@ def stored_twins(
 
     def play(schedule: Schedule) -> GroupTrace:
         twin = next(stored, None)
-        if twin is None or twin.side["json"] != of.corpus.kind.dumps(schedule):
+        if twin is None or twin.side["json"] != dumps(schedule):
             raise DamagedFileError(
                 f"{of.where}: the corpus lacks the schedule that schedule {of.schedule} is compared with."
             )

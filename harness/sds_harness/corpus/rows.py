@@ -18,7 +18,7 @@ from ..declaration import printable
 from ..faults import FaultKind, TesteeError
 from ..language import HANDSHAKE
 from ..link import Limits, Link
-from ..schedules import Act, GroupTrace, Schedule, ScheduleFileError
+from ..schedules import Act, GroupTrace, Schedule, ScheduleFileError, dumps
 from ..schedules.files import MAX_BYTES
 from ..session import Session
 from ..stage import Stage
@@ -50,7 +50,7 @@ def rows_of(kind: CorpusKind, group_trace: GroupTrace, schedule: int, judged: Se
         row = writer.row(step, trace, act)
         steps.append({"schedule": schedule, "position": position, "step": compared if counts else 0} | row)
     places = {id(trace): place for place, trace in enumerate(group_trace.traces)}
-    plan = kind.dumps(group_trace.schedule)
+    plan = dumps(group_trace.schedule)
     breakdown = group_trace.breakdown
     side = {
         "schedule": schedule,

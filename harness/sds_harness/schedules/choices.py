@@ -1,16 +1,33 @@
-"""The sources of the choices that make a schedule: a seed, or Hypothesis.
+"""Parts of generated schedules that all protocols share: names, and the source of choices, a seed or Hypothesis.
 
-Both use the same grammar. The command line and corpora use the seed, because a seed must give the same schedules on
-every machine and with every version. Tests use Hypothesis, which shrinks.
+Both sources use the same grammar. The command line and corpora use the seed, because a seed must give the same
+schedules on every machine and with every version. Tests use Hypothesis, which shrinks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
+ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
+
+
+def schedule_name(seed: int, index: int) -> str:
+    """The name of the schedule with this seed and index."""
+    return f"seed {seed}, schedule {index}"
+
+
+def hold_to_bounds(fewest: int, most: int, longest: int, passages: Collection[str], known: Collection[str]) -> None:
+    """Raises ValueError if the numbers of participants or passages are out of range, or if a passage is unknown."""
+    if not 1 <= fewest <= most <= len(NAMES):
+        raise ValueError(f"the number of participants is between 1 and {len(NAMES)}, not {fewest} to {most}")
+    if longest < 1:
+        raise ValueError(f"a schedule has at least one passage, not {longest}")
+    if unknown := set(passages) - set(known):
+        raise ValueError(f"unknown passage {min(unknown)!r}: passages are {', '.join(known)}")
 
 
 class Choices(Protocol):
@@ -34,6 +51,18 @@ class SeededChoices:
         while (drawn := self._random.getrandbits(bits) if bits else 0) > span:
             pass
         return least + drawn
+
+
+class DrawnChoices:
+    """Choices that Hypothesis makes and shrinks. Needs the extra ``hypothesis``."""
+
+    def __init__(self, draw: Callable[[Any], int]) -> None:
+        from hypothesis.strategies import integers  # imported late because only this class needs it
+
+        self._draw, self._integers = draw, integers
+
+    def integer(self, least: int, most: int) -> int:
+        return self._draw(self._integers(least, most))
 
 
 def chance(choices: Choices, percent: int) -> bool:

@@ -10,10 +10,10 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
+from ..schedules.choices import NAMES
 from ..schedules.word_schedules import UnfoldedBroadcasts, unfold
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World
 from .events import KINDS, REPAIRS, REST
-from .generator import NAMES
 from .odd_arrivals import PATIENT
 from .odd_events import ODD, TWINS
 from .odd_settings import (

@@ -11,8 +11,7 @@ from sds_reference.testee.dialect import Dialect, parse_dialect
 
 from ..corpus.kind import CorpusKind
 from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
-from ..schedules import Schedule, dumps
-from .generator import name_of
+from ..schedules import Schedule
 from .group_trace import GroupTrace
 from .language import SDS
 from .notation import NOTATION
@@ -85,9 +84,7 @@ KIND = CorpusKind(
     SdsRowReader,
     Stage,
     play,
-    dumps,
     loads,
-    name_of,
     write_dialect,
     parse_dialect,
     translate,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..schedules.choices import NAMES
 from ..schedules.worlds import EventKind, Write
-from .generator import NAMES
 from .operations import Calm, Ephemeral, Operation, Route, Send, Sync, Tick
 
 PERIOD_MS = 31_000

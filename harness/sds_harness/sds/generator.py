@@ -10,10 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schedules.choices import Choices, SeededChoices, chance, choose_weighted, pick
-from ..schedules.grammar import NAMES as NAMES
-from ..schedules.grammar import ODD_NAMES as ODD_NAMES
-from ..schedules.grammar import hold_to_bounds
+from ..schedules.choices import (
+    NAMES,
+    ODD_NAMES,
+    Choices,
+    SeededChoices,
+    chance,
+    choose_weighted,
+    hold_to_bounds,
+    pick,
+    schedule_name,
+)
 from .operations import Calm, Look, Member, Schedule, Wait
 from .passages import PASSAGES, Passage
 from .writer import SDS, Text, Writer
@@ -50,12 +57,7 @@ _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 
 def generate_schedule(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:
     """The schedule with this seed and index; the same on every machine. Raises ValueError, see ``draw_schedule``."""
-    return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index), text)
-
-
-def name_of(seed: int, index: int) -> str:
-    """The name of the schedule with this seed and index."""
-    return f"seed {seed}, schedule {index}"
+    return draw_schedule(SeededChoices(seed, index), grammar, schedule_name(seed, index), text)
 
 
 def passages_of(text: Text) -> tuple[str, ...]:

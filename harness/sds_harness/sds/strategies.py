@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sds_reference import REVISIONS, SDS_2026_01
 
-from ..schedules.hypothesis_choices import DrawnChoices
+from ..schedules.choices import DrawnChoices
 from .generator import Grammar, draw_schedule, hold_to_text
 from .operations import Schedule
 from .writer import SDS, Text

@@ -18,7 +18,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 from sds_harness.files import write_whole
 from sds_harness.json_text import escape_json
-from sds_harness.schedules import Schedule
+from sds_harness.schedules import Schedule, dumps
 
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.assessment import Scope, assess, judged_revision, make_time_key
@@ -131,9 +131,7 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         write_whole(picture, svg)
-        write_whole(
-            plan, escape_json(stored.corpus.kind.dumps(_add_revision_note(group_trace.schedule, manifest.revision)))
-        )
+        write_whole(plan, escape_json(dumps(_add_revision_note(group_trace.schedule, manifest.revision))))
     print_labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
     show_typed(out, "Replay", f"{again} COMMAND")

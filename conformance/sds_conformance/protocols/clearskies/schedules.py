@@ -8,7 +8,7 @@ from dataclasses import replace
 from clearskies_reference import Config
 from sds_harness.clearskies.alphabet import CLEARSKIES
 from sds_harness.clearskies.clubs import profile_called
-from sds_harness.clearskies.generator import NAMES, Grammar, generate_schedule
+from sds_harness.clearskies.generator import Grammar, generate_schedule
 from sds_harness.clearskies.notation import NOTATION
 from sds_harness.clearskies.operations import Operation, Put, Schedule, Scripted, Write
 from sds_harness.clearskies.passages import PASSAGES
@@ -17,6 +17,7 @@ from sds_harness.clearskies.trace import CLEARSKIES_DATABASE
 from sds_harness.clearskies.writer import LURKERS, PEERS
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.schedules.choices import NAMES
 
 from ..schedules import Repertoire
 from .group_trace_reader import READING

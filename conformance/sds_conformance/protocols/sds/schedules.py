@@ -8,8 +8,9 @@ from functools import partial
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.schedules.choices import NAMES
 from sds_harness.sds import alphabet
-from sds_harness.sds.generator import NAMES, Grammar, generate_schedule, passages_of
+from sds_harness.sds.generator import Grammar, generate_schedule, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
 from sds_harness.sds.passages import PASSAGES
