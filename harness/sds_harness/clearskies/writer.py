@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..schedules.choices import Choices, chance, pick, sample
+from ..schedules import passages
+from ..schedules.choices import Choices, pick, sample
 from .operations import (
     Close,
     Delete,
     LinkPeers,
     Member,
-    Operation,
     Put,
     Rename,
     Reopen,
@@ -31,35 +31,20 @@ KEYS = ("k", "photo-1234", "k2", "a/b", "", "ключ", "K", "e\u0301", "é", "\
 SHORT_MS = (7, 1, 40, 1_000, 61_000)
 
 
-class Writer:
-    """Builds one schedule. Passages append operations with its methods."""
+class Writer(passages.Writer):
+    """Builds one schedule of ClearSkies."""
 
     def __init__(self, choices: Choices, members: Sequence[Member]) -> None:
-        self.choices = choices
+        super().__init__(choices, [member.name for member in members])
         self.peers = PEERS if all(member.name.isascii() for member in members) else ODD_PEERS
         self.members = {member.name: member for member in members}
-        self.operations: list[Operation] = []
-        self.here = [member.name for member in members]
-        """Participants that are present."""
         self.closed: list[str] = []
         self.links: list[tuple[str, str]] = []
         """Pairs of linked participants."""
         self.keys: list[str] = []
         """Keys that were written, oldest first."""
-        self.labels: list[str] = []
-        """Labels of changes, oldest first."""
 
     # ---- choosing --------------------------------------------------------------------------------------------------
-
-    def chance(self, percent: int) -> bool:
-        return chance(self.choices, percent)
-
-    def times(self, least: int, most: int) -> range:
-        return range(self.choices.integer(least, most))
-
-    def pick_participant(self, *but: str) -> str:
-        """A present participant, not one of ``but`` if possible."""
-        return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
     @property
     def writers(self) -> list[str]:
@@ -88,10 +73,6 @@ class Writer:
         """A key that was not written yet, if there is one."""
         return pick(self.choices, [key for key in KEYS if key not in self.keys][:4] or KEYS)
 
-    def recent(self, count: int = 4) -> list[str]:
-        """Labels of the last changes."""
-        return self.labels[-count:]
-
     def linked_to(self, who: str) -> list[str]:
         """The participants that are linked to ``who``."""
         return [other for pair in self.links if who in pair for other in pair if other != who]
@@ -107,25 +88,12 @@ class Writer:
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
-    def add(self, *operations: Operation) -> None:
-        self.operations += operations
-
-    def with_probability(self, percent: int, *operations: Operation) -> None:
-        """Add the operations with this probability in percent."""
-        if self.chance(percent):
-            self.add(*operations)
-
     def pause(self) -> None:
         """Usually let some time pass: changes within one millisecond have the same update_time."""
         if not self.chance(6):
             self.add(Wait(pick(self.choices, SHORT_MS)))
         # Some implementations send only at a `tick`.
         self.with_probability(12, Tick())
-
-    def label(self) -> str:
-        label = f"m{len(self.labels) + 1}"
-        self.labels.append(label)
-        return label
 
     def put(
         self, who: str, key: str | None = None, text: str = "", times: int = 1, *, in_the_same_moment: bool = False
@@ -217,14 +185,10 @@ class Writer:
             out.append(part)
         return out
 
-    def others_than(self, *but: str) -> list[str]:
-        """The present participants except ``but``."""
-        return [name for name in self.here if name not in but]
-
     def connect_others(self, *but: str) -> None:
         """Add links until all participants except ``but`` are connected. The participants in ``but`` should have no
         links, because others that are linked through them count as connected."""
-        first, *others = self.others_than(*but) or [self.here[0]]
+        first, *others = self.others(*but) or [self.here[0]]
         for name in others:
             if not any(name in part and first in part for part in self.parts()):
                 self.link(first, name)

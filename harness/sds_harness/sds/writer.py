@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..schedules.choices import Choices, chance, pick, sample
-from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
+from ..schedules import passages
+from ..schedules.choices import Choices, pick, sample
+from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Route, Say, Send, Sync
 
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
 """Scripted peers. The IDs of their messages begin with these names, whose order depends on case."""
@@ -41,8 +42,8 @@ class Text:
 SDS = Text()
 
 
-class Writer:
-    """Builds one schedule. Passages append operations with its methods."""
+class Writer(passages.Writer):
+    """Builds one schedule of SDS."""
 
     def __init__(
         self,
@@ -52,12 +53,9 @@ class Writer:
         configuration: Mapping[str, float],
         text: Text = SDS,
     ) -> None:
-        self.choices = choices
+        super().__init__(choices, [member.name for member in members if not member.late])
         self.text = text
         self.peers = PEERS if all(member.name.isascii() for member in members) else ODD_PEERS
-        self.operations: list[Operation] = []
-        self.here = [member.name for member in members if not member.late]
-        """Participants that are present and have not crashed."""
         self.late = [member.name for member in members if member.late]
         self.channels = channels
         self.home = 0
@@ -70,34 +68,15 @@ class Writer:
         self.response_groups = int(configuration.get("num_response_groups", 1))
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
-        self.labels: list[str] = []
-        """Labels of the messages so far, oldest first."""
         self.mine: dict[str, list[str]] = {}
         """By participant or scripted peer, the labels of its messages so far, oldest first."""
 
     # ---- choosing --------------------------------------------------------------------------------------------------
 
-    def pick_participant(self, *but: str) -> str:
-        """Choose a present participant, if possible one that is not in ``but``."""
-        return pick(self.choices, [name for name in self.here if name not in but] or self.here)
-
     def two(self) -> tuple[str, str]:
         """Choose two present participants. They are the same one only if no other is present."""
         one = self.pick_participant()
         return one, self.pick_participant(one)
-
-    def others(self, *but: str) -> list[str]:
-        return [name for name in self.here if name not in but]
-
-    def times(self, least: int, most: int) -> range:
-        return range(self.choices.integer(least, most))
-
-    def chance(self, percent: int) -> bool:
-        return chance(self.choices, percent)
-
-    def recent(self, count: int = 4) -> list[str]:
-        """Labels of the newest messages."""
-        return self.labels[-count:]
 
     def channel(self) -> int:
         return self.choices.integer(0, self.channels - 1)
@@ -119,17 +98,8 @@ class Writer:
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
-    def add(self, *operations: Operation) -> None:
-        self.operations += operations
-
-    def with_probability(self, percent: int, *operations: Operation) -> None:
-        """Add the operations with this probability in percent."""
-        if self.chance(percent):
-            self.add(*operations)
-
     def label(self, who: str = "") -> str:
-        label = f"m{len(self.labels) + 1}"
-        self.labels.append(label)
+        label = super().label()
         self.mine.setdefault(who, []).append(label)
         return label
 

@@ -129,7 +129,7 @@ def unsigned_to_a_reader(writer: Writer) -> None:
 def a_crowd_listens(writer: Writer) -> None:
     """All scripted peers request updates from a peer, which is linked to all others and changes records."""
     who = writer.writer()
-    for other in writer.others_than(who):
+    for other in writer.others(who):
         writer.link(who, other)
     for peer in (*writer.peers, *LURKERS):
         writer.add(Ask(peer, who, peer in LURKERS))

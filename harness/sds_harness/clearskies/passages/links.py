@@ -133,7 +133,7 @@ def through_readers(writer: Writer) -> None:
         writer.link(other, who)
         writer.change(other, writer.key())
     writer.isolate(reader)
-    for name in writer.others_than(reader, who):
+    for name in writer.others(reader, who):
         if writer.chance(70):
             writer.link(reader, name)
     if writer.chance(50):

@@ -2,47 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from ...docstrings import first_line
+from ...schedules import passages
 from ..writer import Writer
 
-PassageFunction = Callable[[Writer], None]
-Premise = Callable[[Writer], bool]
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A function that appends the operations of one kind of passage to a schedule, and the conditions for its use."""
-
-    name: str
-    write: PassageFunction
-    weight: int
-    """How often the passage is chosen, relative to the weights of the other passages."""
-    scripted: bool
-    fits: Premise
-    """Returns whether the passage is possible with the present participants."""
-
-    @property
-    def summary(self) -> str:
-        return first_line(self.write)
-
-
+Passage = passages.Passage[Writer]
 PASSAGES: dict[str, Passage] = {}
-
-
-def passage(
-    weight: int = 10, *, scripted: bool = False, fits: Premise = lambda writer: True
-) -> Callable[[PassageFunction], PassageFunction]:
-    """Register a passage. Its name is that of the function, with hyphens."""
-
-    def register(function: PassageFunction) -> PassageFunction:
-        name = function.__name__.replace("_", "-")
-        PASSAGES[name] = Passage(name, function, weight, scripted, fits)
-        return function
-
-    return register
+passage = passages.decorator_of(PASSAGES, Passage)
 
 
 def two_writers(writer: Writer) -> bool:

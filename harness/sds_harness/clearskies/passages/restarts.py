@@ -50,7 +50,7 @@ def reader_restarts(writer: Writer) -> None:
         writer.put(who)
     writer.close(reader)
     writer.reopen(reader)
-    for name in writer.others_than(reader, who):
+    for name in writer.others(reader, who):
         if writer.chance(60):
             writer.link(reader, name)
 
