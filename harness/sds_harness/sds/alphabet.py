@@ -14,9 +14,12 @@ from ..schedules.choices import NAMES
 from ..schedules.word_schedules import UnfoldedBroadcasts, unfold
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World
 from .events import KINDS, REPAIRS, REST
-from .odd_arrivals import PATIENT
-from .odd_events import ODD, TWINS
-from .odd_settings import (
+from .odd_events import ODD, PATIENT, TWINS
+from .odd_uses import (
+    APPLICATION,
+    CHANNEL,
+    CHANNELS,
+    CLOCK,
     CROWD,
     CROWD_OF,
     FORTY,
@@ -27,9 +30,7 @@ from .odd_settings import (
     SYNC_INTERVAL_MS,
     UNREPAIRED,
 )
-from .odd_uses import APPLICATION, CHANNEL, CHANNELS, CLOCK
-from .odd_values import VALUES
-from .odd_volumes import MANY
+from .odd_values import MANY, VALUES
 from .operations import Member, Schedule
 
 REPAIR = "repair"

@@ -7,6 +7,7 @@ other event has, and the route of its broadcast. The first line of its docstring
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..schedules.choices import NAMES
@@ -35,6 +36,10 @@ def event(name: str, *, repairs: bool = False, **rest: Any) -> Callable[[Write],
         return write
 
     return register
+
+
+story = partial(event, most=1, equals=False, starts=True, aware=True)
+"""Registers an event that is a whole story about one participant, at most once in a word."""
 
 
 @event("send", broadcasts=True, ranked=True, starts=True)
