@@ -37,10 +37,6 @@ class Java:
     """A Java runtime."""
 
     home: Path
-    major: int
-    """Major version: 17, 21, ..."""
-    where: str
-    """The place where the runtime was found, as text for messages."""
     has_vector_module: bool = True
 
     @property
@@ -68,7 +64,7 @@ def find_java() -> Java:
     """The Java for Spark. Raises SparkMissingError, which lists the unsuitable runtimes that were found."""
     unfit: list[str] = []
     for home, where in _candidates():
-        found = look_at(home, where)
+        found = look_at(home)
         if isinstance(found, Java):
             return found
         unfit.append(f"{where} {found}")
@@ -79,7 +75,7 @@ def find_java() -> Java:
     )
 
 
-def look_at(home: Path, where: str) -> Java | str:
+def look_at(home: Path) -> Java | str:
     """The runtime in the folder ``home`` if Spark can use it, else the reason why not, such as "is older than Java
     9".
     """
@@ -101,7 +97,7 @@ def look_at(home: Path, where: str) -> Java | str:
     major = int(version[1])
     if not OLDEST <= major <= NEWEST:
         return f"is Java {major}"
-    return Java(home, major, where, f"{VECTOR_MODULE}@" in completed.stdout)
+    return Java(home, f"{VECTOR_MODULE}@" in completed.stdout)
 
 
 def _candidates() -> list[tuple[Path, str]]:
