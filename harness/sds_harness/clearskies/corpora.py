@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 import pyarrow as pa
 
 from ..corpus.kind import CorpusKind
-from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
+from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, digest_column
 from ..schedules import Schedule
 from .language import CLEARSKIES
 from .notation import NOTATION
@@ -17,26 +16,27 @@ from .player import play
 from .rows import ClearSkiesRowReader
 from .stage import Stage
 
-_digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("link", TEXT, "link of the command: name of the peer at its other end, and number of the link"),
+    Column("link", TEXT, "link of the command: name of the peer at its other end, and number of the link"),
     AT_MS,
     ANSWER,
-    normative("record", TEXT, "name of the record that the application writes"),
-    normative("arrives", TEXTS, "names of the messages that arrive whole, in order"),
-    normative("sent", TEXTS, "names of completely written messages, each with its recipient in front, sorted"),
-    _digest("updates", summary="digest of the records in sent updates: name, record, key, value, deleted"),
-    _digest("times", summary="digest of the times of sent updates, in whole seconds since the start of virtual time"),
-    _digest("since", summary="digest of the revisions after which sent requests ask for updates"),
-    normative("signed", TEXTS, "the messages of `sent` with a signature"),
-    normative("changed", TEXTS, "names of the updates in change signals, sorted"),
-    normative("conflicts", TEXTS, "names of the records in conflict signals, in pairs, sorted"),
-    normative("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
-    _digest("records", summary="digest of the shown records without deleted ones"),
-    _digest("deleted", summary="digest of the names of the records that are shown as deleted"),
-    _digest("known", summary="digest of the revisions that are shown as known"),
+    Column("record", TEXT, "name of the record that the application writes"),
+    Column("arrives", TEXTS, "names of the messages that arrive whole, in order"),
+    Column("sent", TEXTS, "names of completely written messages, each with its recipient in front, sorted"),
+    digest_column("updates", summary="digest of the records in sent updates: name, record, key, value, deleted"),
+    digest_column(
+        "times", summary="digest of the times of sent updates, in whole seconds since the start of virtual time"
+    ),
+    digest_column("since", summary="digest of the revisions after which sent requests ask for updates"),
+    Column("signed", TEXTS, "the messages of `sent` with a signature"),
+    Column("changed", TEXTS, "names of the updates in change signals, sorted"),
+    Column("conflicts", TEXTS, "names of the records in conflict signals, in pairs, sorted"),
+    Column("closed", TEXTS, "names of the peers on the links that the peer closes, sorted"),
+    digest_column("records", summary="digest of the shown records without deleted ones"),
+    digest_column("deleted", summary="digest of the names of the records that are shown as deleted"),
+    digest_column("known", summary="digest of the revisions that are shown as known"),
 )
 INFORMATIVE: tuple[Column, ...] = (
     Column("clocks", pa.int64(), "digest of the vector clocks that are sent or shown", dictionary=False),

@@ -37,7 +37,6 @@ class Column:
     name: str
     type: pa.DataType
     summary: str
-    normative: bool = False
     dictionary: bool = True
     """Whether the values of the column repeat, so that a Parquet dictionary saves space."""
     nullable: bool = False
@@ -49,16 +48,17 @@ class Column:
         return pa.field(self.name, self.type, nullable=self.nullable)
 
 
-normative = partial(Column, normative=True)
+digest_column = partial(Column, type=pa.int64(), dictionary=False, opaque=True)
+"""A column of digests."""
 KEYS: tuple[Column, ...] = (
     Column("schedule", pa.int64(), "index of the schedule, from 0", dictionary=False),
     Column("position", pa.int32(), "place among all rows of the schedule, from 1", dictionary=False),
     Column("step", pa.int32(), "number among the compared rows, from 1; 0 for other rows", dictionary=False),
 )
-PARTICIPANT = normative("participant", TEXT, "who acts")
-COMMAND = normative("command", TEXT, "name of the command in testee.proto")
-AT_MS = normative("at_ms", pa.int64(), "virtual milliseconds since the start, without the offset of any clock")
-ANSWER = normative("answer", TEXT, "name of the answer in testee.proto; empty where the conversation broke")
+PARTICIPANT = Column("participant", TEXT, "who acts")
+COMMAND = Column("command", TEXT, "name of the command in testee.proto")
+AT_MS = Column("at_ms", pa.int64(), "virtual milliseconds since the start, without the offset of any clock")
+ANSWER = Column("answer", TEXT, "name of the answer in testee.proto; empty where the conversation broke")
 TRACE = Column("trace", pa.int8(), "number of the implementation in the cast, from 0")
 KEPT: tuple[Column, ...] = (
     Column("request", pa.binary(), "the Request of testee.proto, without its id"),
@@ -119,9 +119,9 @@ _PLAYED_BY = pa.struct(
 )
 SIDE_COLUMNS: tuple[Column, ...] = (
     Column("schedule", pa.int64(), "index of the schedule", dictionary=False),
-    normative("steps", pa.int32(), "rows that are compared", dictionary=False),
+    Column("steps", pa.int32(), "rows that are compared", dictionary=False),
     Column("rows", pa.int32(), "all rows", dictionary=False),
-    normative("digest", pa.binary(16), "digest of the hashes of the compared rows, in order", dictionary=False),
+    Column("digest", pa.binary(16), "digest of the hashes of the compared rows, in order", dictionary=False),
     Column("exact", pa.binary(16), "digest of all requests and replies, byte for byte", dictionary=False),
     Column("plan", pa.binary(16), "digest of the schedule itself", dictionary=False),
     Column("ending", TEXT, "`played`, `storm`, or the kind of breakdown that ended the schedule"),

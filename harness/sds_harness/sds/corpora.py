@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import pyarrow as pa
 
 from sds_reference.testee.dialect import Dialect, parse_dialect
 
 from ..corpus.kind import CorpusKind
-from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, normative
+from ..corpus.schema import ANSWER, AT_MS, COMMAND, PARTICIPANT, TEXT, TEXTS, Column, Columns, digest_column
 from ..schedules import Schedule
 from .group_trace import GroupTrace
 from .language import SDS
@@ -19,38 +18,37 @@ from .player import play
 from .rows import SdsRowReader
 from .stage import Stage
 
-_digest = partial(Column, type=pa.int64(), normative=True, dictionary=False, opaque=True)
 COMPARED: tuple[Column, ...] = (
     PARTICIPANT,
     COMMAND,
-    normative("channel", TEXT, "the channel that the command names, or the channel of the arriving message"),
+    Column("channel", TEXT, "the channel that the command names, or the channel of the arriving message"),
     AT_MS,
     ANSWER,
-    normative("message", TEXT, "name of the message that arrives or is sent; if several are sent, the first name"),
-    normative(
+    Column("message", TEXT, "name of the message that arrives or is sent; if several are sent, the first name"),
+    Column(
         "lamport",
         pa.int64(),
         "Lamport timestamp of `message`, or the clock in the state; shifted as if the schedule had started at the "
         "start of virtual time; an unsigned number of 64 bits, stored as a signed one; 0 for none",
         dictionary=False,
     ),
-    normative("delivered", TEXTS, "names of the messages delivered, in causal order"),
-    _digest("contents", summary="digest of the delivered contents, in the order of `delivered`"),
-    normative("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
-    normative("possibly_acknowledged", TEXTS, "names of the messages possibly acknowledged, sorted"),
-    normative("missing", TEXTS, "names of the messages that are signalled as missing, sorted, without duplicates"),
-    normative("lost", TEXTS, "names of the messages that are signalled as lost, sorted, without duplicates"),
-    normative("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
-    _digest(
+    Column("delivered", TEXTS, "names of the messages delivered, in causal order"),
+    digest_column("contents", summary="digest of the delivered contents, in the order of `delivered`"),
+    Column("acknowledged", TEXTS, "names of the messages acknowledged, sorted"),
+    Column("possibly_acknowledged", TEXTS, "names of the messages possibly acknowledged, sorted"),
+    Column("missing", TEXTS, "names of the messages that are signalled as missing, sorted, without duplicates"),
+    Column("lost", TEXTS, "names of the messages that are signalled as lost, sorted, without duplicates"),
+    Column("broadcasts", TEXTS, "names of the messages broadcast, sorted"),
+    digest_column(
         "wire",
         summary="digest of the broadcasts without what the specification leaves open: ID, encoding, filter, length of "
         "the causal history (its newest entry counts), repair request",
     ),
-    normative("repair_requests", TEXTS, "names of the requested messages, sorted, without duplicates"),
-    _digest("log", summary="digest of the log that is shown: names and Lamport timestamps"),
-    _digest("outgoing", summary="digest of the outgoing buffer: names and states"),
-    _digest("incoming", summary="digest of the names in the incoming buffer"),
-    _digest("repairs", summary="digest of the names in the two repair request buffers"),
+    Column("repair_requests", TEXTS, "names of the requested messages, sorted, without duplicates"),
+    digest_column("log", summary="digest of the log that is shown: names and Lamport timestamps"),
+    digest_column("outgoing", summary="digest of the outgoing buffer: names and states"),
+    digest_column("incoming", summary="digest of the names in the incoming buffer"),
+    digest_column("repairs", summary="digest of the names in the two repair request buffers"),
 )
 INFORMATIVE: tuple[Column, ...] = (
     Column("message_id", TEXT, "ID of `message`, unchanged"),
