@@ -4,37 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from clearskies_reference import AccessLevel, SignatureProfile
+from clearskies_reference import AccessLevel
 
 from .clubs import READ_ONLY, READ_WRITE, record_id
-from .environments import ClearSkiesEnvironment
 from .frames import GET_UPDATES, UPDATE, Frame, frame_of
 from .streams import Message
-from .trace import Trace
 
-
-class Setting(Protocol):
-    """The attributes and methods of a stage that a scripted peer uses."""
-
-    trace: Trace
-    now_ms: int
-    clearskies_environment: ClearSkiesEnvironment
-    last_signature: bytes | None
-
-    @property
-    def profile(self) -> SignatureProfile:
-        """The signature profile of scripted peers."""
-        ...
-
-    def label(self, name: str) -> str:
-        """A key or another string as this environment changes it, for example with a prefix in another script."""
-        ...
-
-    def value(self, value: Any) -> Any:
-        """A JSON value as this environment changes it, for example with prefixes of other scripts in its strings."""
-        ...
+if TYPE_CHECKING:
+    from .stage import Stage
 
 
 def iso(at_ms: int) -> str:
@@ -46,7 +25,7 @@ def iso(at_ms: int) -> str:
 class ScriptedPeer:
     """A scripted peer. It remembers its revision and the clocks of its records."""
 
-    def __init__(self, stage: Setting, name: str, level: AccessLevel = READ_WRITE) -> None:
+    def __init__(self, stage: Stage, name: str, level: AccessLevel = READ_WRITE) -> None:
         self.stage = stage
         self.name = name
         self.level = level
