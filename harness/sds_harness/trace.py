@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -55,6 +55,8 @@ class Step:
     """The reply, a message of the testee protocol; None if the conversation broke before a valid reply."""
     stderr: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
     """Some lines that the implementation wrote to stderr during the step."""
+    known: dict[bytes, Any] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+    """Values that the steps of the trace share: equal bytes are stored once, and decoded once."""
 
     def lighten(self) -> None:
         """Replace large values by equal ones of other steps, to save memory. Called when the answer has arrived."""
@@ -68,6 +70,13 @@ class Step:
     def whole_reply(self) -> Any | None:
         """The reply exactly as it was received."""
         return self.reply
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Omit values that can be recomputed."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, known={})
 
     # Checks read these properties of a step many times. A step does not change once it was answered.
 

@@ -7,7 +7,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -80,8 +80,6 @@ class Step(trace.Step):
 
     request: pb.Request
     reply: pb.Reply | None
-    known: dict[bytes, bytes] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-    """Large messages of the trace: equal bytes are stored once."""
 
     def lighten(self) -> None:
         reply = self.reply
@@ -148,13 +146,6 @@ class Step(trace.Step):
     def signals(self, kind: str) -> list[Event]:
         """The signals of this kind, in order."""
         return [event for event in self.events if event.kind == kind]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Omit values that can be recomputed."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, known={})
 
 
 @dataclass

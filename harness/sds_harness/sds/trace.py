@@ -6,7 +6,7 @@ import itertools
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
@@ -134,8 +134,6 @@ class Step(trace.Step):
     dialect: Dialect | None = None
     layout: WireFormat = V2026_01
     """The wire layout of the revision."""
-    known: dict[bytes, Wire] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
-    """Maps bytes to their Wire, for the whole trace: equal bytes are decoded and stored once."""
 
     def lighten(self) -> None:
         if self.command == "receive" and len(self.request.receive.wire) >= LARGE_WIRE_BYTES:
@@ -171,15 +169,8 @@ class Step(trace.Step):
     _arrived: bytes | None = field(default=None, init=False, compare=False, repr=False)
     """The message that was removed from the request. Its bytes are shared with other steps of the trace."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Omit values that can be recomputed."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, known={})
-
     def _wire(self, raw: bytes) -> Wire:
-        first = self.known.get(raw)
+        first: Wire | None = self.known.get(raw)
         if first is None:
             first = self.known[raw] = Wire(raw, self.dialect, self.layout)
         return first.copy_for_step()
