@@ -6,20 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..schedules import passages
-from ..schedules.choices import Choices, pick, sample
-from .operations import (
-    Close,
-    Delete,
-    LinkPeers,
-    Member,
-    Put,
-    Rename,
-    Reopen,
-    Say,
-    Tick,
-    Unlink,
-    Wait,
-)
+from ..schedules.choices import Choices
+from .operations import Close, Delete, LinkPeers, Member, Put, Rename, Reopen, Say, Tick, Unlink, Wait
 
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy")
 """Scripted peers that may write."""
@@ -58,7 +46,7 @@ class Writer(passages.Writer):
 
     def writer(self, *but: str) -> str:
         """A present writer, not one of ``but`` if possible."""
-        return pick(self.choices, [name for name in self.writers if name not in but] or self.writers)
+        return self.pick([name for name in self.writers if name not in but] or self.writers)
 
     def two_writers(self) -> tuple[str, str]:
         """Two present writers: the same one twice if there is only one."""
@@ -67,11 +55,11 @@ class Writer(passages.Writer):
 
     def key(self) -> str:
         """A key that is in use, or a new one."""
-        return pick(self.choices, self.keys[-4:]) if self.keys and self.chance(60) else self.new_key()
+        return self.pick(self.keys[-4:]) if self.keys and self.chance(60) else self.new_key()
 
     def new_key(self) -> str:
         """A key that was not written yet, if there is one."""
-        return pick(self.choices, [key for key in KEYS if key not in self.keys][:4] or KEYS)
+        return self.pick([key for key in KEYS if key not in self.keys][:4] or KEYS)
 
     def linked_to(self, who: str) -> list[str]:
         """The participants that are linked to ``who``."""
@@ -81,7 +69,7 @@ class Writer(passages.Writer):
         """A participant that is linked to ``who``. If there is none, adds a link to one."""
         near = self.linked_to(who)
         if near:
-            return pick(self.choices, near)
+            return self.pick(near)
         other = self.pick_participant(who)
         self.link(who, other)
         return other
@@ -91,7 +79,7 @@ class Writer(passages.Writer):
     def pause(self) -> None:
         """Usually let some time pass: changes within one millisecond have the same update_time."""
         if not self.chance(6):
-            self.add(Wait(pick(self.choices, SHORT_MS)))
+            self.add(Wait(self.pick(SHORT_MS)))
         # Some implementations send only at a `tick`.
         self.with_probability(12, Tick())
 
@@ -197,13 +185,13 @@ class Writer(passages.Writer):
         """Add links until all participants are connected."""
         first, *others = self.parts()
         for part in others:
-            self.link(pick(self.choices, first), pick(self.choices, part))
+            self.link(self.pick(first), self.pick(part))
             first += part
 
     def arrange(self, names: Sequence[str]) -> None:
         """Add links between these participants: a line, a star, a ring, all links, random links, or none."""
         names = list(names)
-        shape = pick(self.choices, ("line", "star", "ring", "mesh", "random", "none"))
+        shape = self.pick(("line", "star", "ring", "mesh", "random", "none"))
         for place, name in enumerate(names[1:], 1):
             match shape:
                 case "line" | "ring":
@@ -214,7 +202,7 @@ class Writer(passages.Writer):
                     for other in names[:place]:
                         self.link(other, name)
                 case "random":
-                    for other in sample(self.choices, names[:place], 50):
+                    for other in self.sample(names[:place], 50):
                         self.link(other, name)
         if shape == "ring" and len(names) > 2:
             self.link(names[-1], names[0])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..docstrings import first_line
-from .choices import Choices, chance, pick
+from .choices import Choices, T, chance, pick, sample
 from .operations import Operation
 
 
@@ -22,9 +22,17 @@ class Writer:
         self.labels: list[str] = []
         """Labels so far, of messages or changes, oldest first."""
 
+    def pick(self, items: Sequence[T]) -> T:
+        """One of ``items``. Shrinking goes towards the first."""
+        return pick(self.choices, items)
+
+    def sample(self, items: Sequence[T], percent: int = 50) -> list[T]:
+        """Include each of ``items`` with this probability in percent; keep their order."""
+        return sample(self.choices, items, percent)
+
     def pick_participant(self, *but: str) -> str:
         """A present participant, not one of ``but`` if possible."""
-        return pick(self.choices, self.others(*but) or self.here)
+        return self.pick(self.others(*but) or self.here)
 
     def others(self, *but: str) -> list[str]:
         """The present participants except ``but``."""

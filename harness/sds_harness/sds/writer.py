@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..schedules import passages
-from ..schedules.choices import Choices, pick, sample
+from ..schedules.choices import Choices
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Route, Say, Send, Sync
 
 PEERS = ("xavier", "Yvonne", "zoe", "Victor", "wendy", "Ulla", "uma")
@@ -89,12 +89,16 @@ class Writer(passages.Writer):
         listeners = self.others(who)
         match self.choices.integer(0, 3):
             case 0 | 1:
-                return Route(lost=tuple(sample(self.choices, listeners)))
+                return Route(lost=tuple(self.sample(listeners)))
             case 2:
                 delays = (1, 10, 1_000, 40_000)
-                return Route(late=tuple((name, pick(self.choices, delays)) for name in sample(self.choices, listeners)))
+                return Route(late=tuple((name, self.pick(delays)) for name in self.sample(listeners)))
             case _:
-                return Route(twice=tuple(sample(self.choices, listeners)))
+                return Route(twice=tuple(self.sample(listeners)))
+
+    def heard_only_by(self, *names: str) -> Route:
+        """The route of a message that reaches none of the present participants except ``names``."""
+        return Route(lost=tuple(self.others(*names)))
 
     # ---- writing ---------------------------------------------------------------------------------------------------
 
@@ -118,7 +122,7 @@ class Writer(passages.Writer):
 
     def say(self, peer: str = "", **rest: object) -> str:
         """Add a message of a scripted peer. Returns its label."""
-        peer = peer or pick(self.choices, self.peers)
+        peer = peer or self.pick(self.peers)
         label = self.label(peer)
         self.add(replace(Say(peer, label, channel=self.home), **self._stated(rest)))  # type: ignore[arg-type]
         return label

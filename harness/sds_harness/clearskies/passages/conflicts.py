@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Hold, Release
 from ..writer import Writer
 from .registry import passage, two_writers
@@ -56,7 +55,7 @@ def one_key_twice(writer: Writer) -> None:
     writer.put(one, key)
     writer.put(other, key, in_the_same_moment=writer.chance(25))
     if writer.chance(30):
-        writer.change(pick(writer.choices, (one, other)), key)
+        writer.change(writer.pick((one, other)), key)
     together(writer, one, other, held=held)
     if writer.chance(40):
         writer.change(writer.writer(), key)
@@ -131,7 +130,7 @@ def three_ways(writer: Writer) -> None:
             writer.put(who, key)
     writer.link(one, other)
     if writer.chance(50):
-        writer.put(pick(writer.choices, (one, other)), key)
-    writer.link(third, pick(writer.choices, (one, other)))
+        writer.put(writer.pick((one, other)), key)
+    writer.link(third, writer.pick((one, other)))
     if writer.chance(30):
         writer.link(one, third)

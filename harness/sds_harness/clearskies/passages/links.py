@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, sample
 from ..operations import Hold, LinkPeers, Release, Unlink, Wait
 from ..writer import Writer
 from .registry import a_reader, passage
@@ -22,9 +21,9 @@ def partition(writer: Writer) -> None:
         who = writer.writer()
         writer.change(who, key if writer.chance(50) else writer.key())
     if right:
-        writer.link(pick(writer.choices, left), pick(writer.choices, right))
+        writer.link(writer.pick(left), writer.pick(right))
         if writer.chance(30):
-            writer.link(pick(writer.choices, left), pick(writer.choices, right))
+            writer.link(writer.pick(left), writer.pick(right))
 
 
 @passage(6)
@@ -44,7 +43,7 @@ def changing_links(writer: Writer) -> None:
 def slow_links(writer: Writer) -> None:
     """Some links are slow, so that changes arrive earlier over detours than over these links."""
     writer.connect_all()
-    slow = sample(writer.choices, writer.links, 60)
+    slow = writer.sample(writer.links, 60)
     writer.add(*(Hold(*pair) for pair in slow))
     key = writer.key()
     for _ in writer.times(2, 4):
@@ -64,7 +63,7 @@ def cut_in_a_message(writer: Writer) -> None:
     writer.add(Hold(who, other))
     for _ in writer.times(1, 4):
         writer.put(who)
-    writer.add(Release(who, other, pick(writer.choices, (1, 5, 100, 300, 500, 700, 900))))
+    writer.add(Release(who, other, writer.pick((1, 5, 100, 300, 500, 700, 900))))
     writer.unlink(who, other)
     if writer.chance(50):
         writer.put(writer.writer())
@@ -79,12 +78,12 @@ def cut_in_an_answer(writer: Writer) -> None:
     server = writer.pick_participant(away)
     who = server if server in writer.writers else writer.writer(away)
     for _ in writer.times(1, 3):
-        writer.put(who, times=pick(writer.choices, (1, 2, 4)))
+        writer.put(who, times=writer.pick((1, 2, 4)))
     if who != server:
         writer.link(who, server)
     writer.link(away, server, held=True)
     writer.add(Release(away, server, 1 << 20))
-    writer.add(Release(server, away, pick(writer.choices, (200, 400, 650, 800, 1_100, 1_500))))
+    writer.add(Release(server, away, writer.pick((200, 400, 650, 800, 1_100, 1_500))))
     writer.unlink(away, server)
     if writer.chance(40):
         writer.put(who)
@@ -123,7 +122,7 @@ def second_link(writer: Writer) -> None:
 @passage(8, fits=a_reader)
 def through_readers(writer: Writer) -> None:
     """After the writer is gone, its records reach others only through read-only peers."""
-    who, reader = writer.writer(), pick(writer.choices, writer.readers)
+    who, reader = writer.writer(), writer.pick(writer.readers)
     writer.isolate(reader)
     writer.link(who, reader)
     for _ in writer.times(1, 3):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Hold, Look, Put, Read, Release, StepClock
 from ..writer import KEYS, Writer
 from .registry import a_reader, passage
@@ -46,15 +45,15 @@ def by_turns(writer: Writer) -> None:
 def any_values(writer: Writer) -> None:
     """Peers write values of every kind under keys of every kind, and sometimes invalid JSON."""
     for _ in writer.times(2, 4):
-        text = pick(writer.choices, NO_VALUES) if writer.chance(15) else pick(writer.choices, VALUES)
-        writer.put(writer.writer(), pick(writer.choices, KEYS), text or " ")
+        text = writer.pick(NO_VALUES) if writer.chance(15) else writer.pick(VALUES)
+        writer.put(writer.writer(), writer.pick(KEYS), text or " ")
     writer.with_probability(40, Look())
 
 
 @passage(5)
 def long_values(writer: Writer) -> None:
     """A peer writes a value of 1,500 to 70,000 letters, so that the update takes several network packets."""
-    size = pick(writer.choices, (1_500, 9_000, 70_000))
+    size = writer.pick((1_500, 9_000, 70_000))
     writer.put(writer.writer(), text=f'"{"x" * size}"')
 
 
@@ -65,7 +64,7 @@ def many_records(writer: Writer) -> None:
     writer.isolate(newcomer)
     who = writer.writer(newcomer)
     for _ in writer.times(1, 2):
-        writer.put(who, times=pick(writer.choices, (5, 3, 12)))
+        writer.put(who, times=writer.pick((5, 3, 12)))
         who = writer.writer(newcomer)
     writer.link(newcomer, writer.pick_participant(newcomer))
 
@@ -133,7 +132,7 @@ def the_ghost_is_slow(writer: Writer) -> None:
 @passage(4, fits=a_reader)
 def readers_try(writer: Writer) -> None:
     """The applications of read-only peers try to write."""
-    reader = pick(writer.choices, writer.readers)
+    reader = writer.pick(writer.readers)
     key = writer.key()
     writer.put(writer.writer(), key)
     for _ in writer.times(1, 2):
@@ -165,7 +164,7 @@ def clocks_are_set(writer: Writer) -> None:
     who = writer.writer()
     writer.put(who, key)
     other = writer.writer() if writer.chance(60) else who
-    writer.add(StepClock(other, pick(writer.choices, STEPS_MS)))
+    writer.add(StepClock(other, writer.pick(STEPS_MS)))
     for _ in writer.times(1, 3):
         writer.change(writer.writer() if writer.chance(40) else other, key)
 

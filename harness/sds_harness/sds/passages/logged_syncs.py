@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Look, Lookup, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -11,10 +10,10 @@ from .registry import passage
 @passage(6, scripted=True, logged_syncs=True)
 def syncs_in_reverse(writer: Writer) -> None:
     """A peer's sync message arrives before its dependency; then a message arrives that depends on the sync message."""
-    peer, who = pick(writer.choices, writer.peers), writer.pick_participant()
+    peer, who = writer.pick(writer.peers), writer.pick_participant()
     first = writer.say(peer, to=who, route=Route(late=((who, 20),)))
     sync = writer.say(peer, content=None, after=(first,), lamport_ms=1, to=who)
-    writer.add(Wait(pick(writer.choices, (50, 6_000))))
+    writer.add(Wait(writer.pick((50, 6_000))))
     writer.say(peer, after=(sync,), lamport_ms=2, to=who)
     writer.add(*3 * (Wait(6_000), Tick(who)))
     writer.with_probability(40, Look(who))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, sample
 from ..operations import Again, Cut, Heal, Links, Look, Lookup, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -21,8 +20,8 @@ def partition(writer: Writer) -> None:
         writer.send(who)
         if writer.chance(30):
             writer.sync(who)
-    writer.add(Wait(pick(writer.choices, SHORT_MS)), Tick(), Heal())
-    for who in (pick(writer.choices, left), pick(writer.choices, right)):
+    writer.add(Wait(writer.pick(SHORT_MS)), Tick(), Heal())
+    for who in (writer.pick(left), writer.pick(right)):
         writer.send(who) if writer.chance(50) else writer.sync(who)
     writer.with_probability(50, Lookup())
 
@@ -43,18 +42,12 @@ def one_way(writer: Writer) -> None:
 @passage(5)
 def lossy(writer: Writer) -> None:
     """Every link loses, duplicates and delays messages at random."""
-    writer.add(
-        Links(
-            pick(writer.choices, (30, 10, 50)),
-            pick(writer.choices, (0, 20)),
-            pick(writer.choices, ((0, 0), (1, 20), (0, 2_000))),
-        )
-    )
+    writer.add(Links(writer.pick((30, 10, 50)), writer.pick((0, 20)), writer.pick(((0, 0), (1, 20), (0, 2_000)))))
     for _ in writer.times(2, 5):
         who = writer.pick_participant()
         writer.send(who)
         if writer.chance(30):
-            writer.add(Wait(pick(writer.choices, SHORT_MS)))
+            writer.add(Wait(writer.pick(SHORT_MS)))
             writer.add(Tick())
         if writer.chance(25):
             writer.sync(writer.pick_participant())
@@ -66,13 +59,13 @@ def lossy(writer: Writer) -> None:
 def sender_gone(writer: Writer) -> None:
     """A participant sends a message that almost no one receives, and crashes."""
     who, witness = writer.two()
-    writer.send(who, Route(lost=tuple(writer.others(who, witness))))
+    writer.send(who, writer.heard_only_by(who, witness))
     writer.crash(who)
     if writer.here:
         writer.send(witness if witness in writer.here else writer.pick_participant())
-        writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
+        writer.add(Wait(writer.pick((31_000, 130_000))), Tick())
         writer.sync(writer.pick_participant())
-        writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
+        writer.add(Wait(writer.pick((31_000, 130_000))), Tick())
 
 
 @passage(5)
@@ -93,9 +86,9 @@ def copies(writer: Writer) -> None:
     """Earlier messages arrive again, at participants that have received them before or have missed them."""
     if not writer.labels:
         who = writer.pick_participant()
-        writer.send(who, Route(lost=tuple(sample(writer.choices, writer.others(who), 40))))
-    for label in sample(writer.choices, writer.recent(), 60):
-        for who in sample(writer.choices, writer.here, 40):
+        writer.send(who, Route(lost=tuple(writer.sample(writer.others(who), 40))))
+    for label in writer.sample(writer.recent(), 60):
+        for who in writer.sample(writer.here, 40):
             writer.add(Again(label, who))
     if writer.chance(40):
         writer.send(writer.pick_participant())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Again, Garble, Look, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -18,7 +17,7 @@ CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0
 def garbled(writer: Writer) -> None:
     """Bytes that are not an SDS message arrive between two messages."""
     for _ in writer.times(1, 3):
-        writer.add(Garble(writer.pick_participant(), pick(writer.choices, NOISE)))
+        writer.add(Garble(writer.pick_participant(), writer.pick(NOISE)))
     writer.send(writer.pick_participant())
 
 
@@ -26,7 +25,7 @@ def garbled(writer: Writer) -> None:
 def odd_contents(writer: Writer) -> None:
     """Messages have contents that are invalid UTF-8, or text with unusual characters."""
     for _ in writer.times(1, 3):
-        raw = pick(writer.choices, CONTENTS)
+        raw = writer.pick(CONTENTS)
         match writer.choices.integer(0, 4):
             case 0:
                 writer.send(writer.pick_participant(), raw=raw, hint=writer.chance(50))
@@ -35,7 +34,7 @@ def odd_contents(writer: Writer) -> None:
             case 2:
                 writer.ephemeral(writer.pick_participant(), raw=raw)
             case 3:
-                writer.say(encoding=pick(writer.choices, ("reversed", "unknown", "overlong")))
+                writer.say(encoding=writer.pick(("reversed", "unknown", "overlong")))
             case _:
                 writer.say(raw=raw, lamport_ms=None)
 
@@ -53,11 +52,11 @@ def odd_fields(writer: Writer) -> None:
         case 2:
             writer.say(lamport_ms=None, after=tuple(writer.recent(2)), filter=tuple(writer.recent(2)))
         case 3:
-            writer.say(raw_filter=pick(writer.choices, ("00", "ff" * 9, "01" * 40)))
+            writer.say(raw_filter=writer.pick(("00", "ff" * 9, "01" * 40)))
         case 4:
             writer.say(after=tuple(writer.recent(1)), hint=True, senders_named=True)
         case 5:
-            writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1, -900_000_000_000)))
+            writer.say(lamport_ms=writer.pick((-(10**13), 1 << 53, (1 << 53) + 1, -900_000_000_000)))
         case _:
             writer.say(filter=())
     who = writer.pick_participant()

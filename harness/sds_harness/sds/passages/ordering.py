@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Look, Route, StepClock, Wait
 from ..writer import Writer
 from .registry import passage
@@ -21,7 +20,7 @@ def chatter(writer: Writer) -> None:
             case 4:
                 writer.ephemeral(who, writer.hazards(who))
             case 5:
-                writer.add(Wait(pick(writer.choices, (1, 100, 1_000, 30_000))))
+                writer.add(Wait(writer.pick((1, 100, 1_000, 30_000))))
             case _:
                 writer.add(Look(who))
 
@@ -83,7 +82,7 @@ def clock_steps(writer: Writer) -> None:
     """A clock steps forwards or backwards between two messages."""
     who = writer.pick_participant()
     writer.send(who)
-    writer.add(StepClock(who, pick(writer.choices, (-1_000, 1_000, -600_000, 600_000, 3_600_000))))
+    writer.add(StepClock(who, writer.pick((-1_000, 1_000, -600_000, 600_000, 3_600_000))))
     if writer.chance(50):
         writer.sync(who)
     writer.send(who)
@@ -106,12 +105,8 @@ def long_history(writer: Writer) -> None:
 def many_more(writer: Writer) -> None:
     """A participant sends so many messages that small bloom filters roll over."""
     who, other = writer.two()
-    writer.send(
-        who,
-        Route(lost=tuple(writer.others(who, other))),
-        times=writer.choices.integer(*pick(writer.choices, ((12, 28), (32, 80)))),
-    )
+    writer.send(who, writer.heard_only_by(who, other), times=writer.choices.integer(*writer.pick(((12, 28), (32, 80)))))
     writer.send(other)
     if writer.chance(50):
-        writer.send(other, Route(lost=tuple(writer.others(who, other))), times=writer.choices.integer(3, 12))
+        writer.send(other, writer.heard_only_by(who, other), times=writer.choices.integer(3, 12))
         writer.sync(who)

@@ -3,7 +3,6 @@ are no longer needed."""
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, sample
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
 from .odd_messages import CONTENTS
@@ -13,7 +12,7 @@ from .registry import passage
 def step_ms(writer: Writer) -> int:
     """Choose a wait in milliseconds after which a repair request or a response may be due, such as T_min or T_max."""
     low, high = writer.t_min_ms, writer.t_max_ms
-    return pick(writer.choices, (low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
+    return writer.pick((low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
 
 
 def pass_time(writer: Writer, least: int, most: int) -> None:
@@ -40,7 +39,7 @@ def speak(writer: Writer, who: str) -> None:
 def gap(writer: Writer) -> None:
     """A participant misses a message, learns of it, requests it when the request is due, and gets a response."""
     author, poor = writer.two()
-    alone = tuple(sample(writer.choices, writer.others(author, poor), 25))
+    alone = tuple(writer.sample(writer.others(author, poor), 25))
     labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
     if writer.chance(25):
         writer.crash(author)
@@ -80,16 +79,16 @@ def asked(writer: Writer) -> None:
         writer.send(who, writer.hazards(who))
         writer.send(writer.pick_participant())
     if writer.chance(15):
-        writer.say(raw=pick(writer.choices, CONTENTS))
+        writer.say(raw=writer.pick(CONTENTS))
     if writer.chance(8):
         writer.say(lamport_ms=(1 << 53) + 1)
-    wanted = sample(writer.choices, writer.recent(5), 45) or writer.recent(1)
+    wanted = writer.sample(writer.recent(5), 45) or writer.recent(1)
     kind = writer.choices.integer(0, 3)
     writer.say(
         lamport_ms=None if kind == 3 else 0,
         content=None if kind == 1 else "usual",
         asks=tuple(wanted),
-        after=tuple(sample(writer.choices, writer.recent(3), 30)),
+        after=tuple(writer.sample(writer.recent(3), 30)),
         senders_named=True,
     )
     writer.with_probability(40, Look())
@@ -122,7 +121,7 @@ def asked_for_many(writer: Writer) -> None:
 def unanswerable(writer: Writer) -> None:
     """A message depends on messages that do not exist; participants request them, also when they are named again."""
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
-    writer.say(after=(*ghosts, *sample(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
+    writer.say(after=(*ghosts, *writer.sample(writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
         writer.add(Wait(step_ms(writer)))
         who = writer.pick_participant()
@@ -130,7 +129,7 @@ def unanswerable(writer: Writer) -> None:
         if ghosts and writer.chance(40):
             writer.say(after=ghosts[:1], senders_named=True, content=None if writer.chance(50) else "usual")
         if writer.chance(25):
-            writer.add(StepClock(who, -pick(writer.choices, (1_000, 60_000))))
+            writer.add(StepClock(who, -writer.pick((1_000, 60_000))))
     writer.with_probability(50, Look())
 
 
@@ -144,7 +143,7 @@ def silent_with_a_gap(writer: Writer) -> None:
     for delay in range(pause, whole, pause) if noisy else ():
         writer.sync(author, Route(lost=tuple(writer.others(author, poor)), late=((poor, delay),)))
     for _ in range(whole // (2 * interval)):
-        writer.add(Wait(2 * interval), Tick(poor, Route(lost=tuple(writer.others(poor)))))
+        writer.add(Wait(2 * interval), Tick(poor, writer.heard_only_by(poor)))
 
 
 @passage(7, repairs=True)
@@ -152,7 +151,7 @@ def to_the_millisecond(writer: Writer) -> None:
     """A participant that misses a message sends just before, at and after each time when a request may be due."""
     author, poor, _ = missed(writer)
     if writer.chance(30):
-        writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))
+        writer.add(StepClock(poor, writer.pick((-60_000, 60_000))))
     writer.send(author)
     writer.add(Wait(max(1, writer.t_min_ms - 1)))
     for _ in writer.times(2, 5):

@@ -3,7 +3,6 @@ participants, and repeated requests."""
 
 from __future__ import annotations
 
-from ...schedules.choices import pick
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -21,7 +20,7 @@ def asked_in_vain(writer: Writer) -> None:
     speak(writer, poor)
     if writer.chance(80):
         writer.say(after=(ghost,), senders_named=True, to=poor)
-    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
+    writer.add(Wait(writer.t_max_ms + writer.pick((1_500, 0, 1))))
     writer.sync(poor)
     writer.send(poor)
     writer.with_probability(50, Look(poor))
@@ -31,7 +30,7 @@ def asked_in_vain(writer: Writer) -> None:
 def answered_by_another(writer: Writer) -> None:
     """A participant receives a request and a response of another participant; it must respond to the next request."""
     author, holder = writer.two()
-    label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+    label = writer.send(author, writer.heard_only_by(author, holder))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
     writer.with_probability(70, Again(label, holder))
     pass_time(writer, 1, 3)
@@ -55,10 +54,10 @@ def all_at_once(writer: Writer) -> None:
 def asked_by_two(writer: Writer) -> None:
     """One peer or two peers request the same message at two different times; time passes in small steps."""
     author, holder = writer.two()
-    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
+    labels = [writer.send(author, writer.heard_only_by(author, holder)) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
     # The second request comes before the first response, after it, or twice: before and after it.
-    for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
+    for number, ticks in enumerate(writer.pick(((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
         peer = writer.peers[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
         if looks:
@@ -71,7 +70,7 @@ def asked_by_two(writer: Writer) -> None:
 def asked_by_three(writer: Writer) -> None:
     """Three peers ask for the same messages, one after another, in a group with several response groups."""
     author, holder = writer.two()
-    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
+    labels = [writer.send(author, writer.heard_only_by(author, holder)) for _ in range(2)]
     for peer in writer.peers[:3]:
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
         writer.add(*4 * (Wait(writer.t_max_ms // 3 + 1), Tick(holder)))
@@ -99,7 +98,7 @@ def clock_before_the_gap(writer: Writer) -> None:
     speak(writer, poor)
     writer.add(Wait(61_000))
     writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor)
-    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0))))
+    writer.add(Wait(writer.t_max_ms + writer.pick((1_500, 0))))
     writer.sync(poor)
     writer.send(poor)
     writer.add(Wait(step_ms(writer)), Tick(poor))
@@ -115,7 +114,7 @@ def left_to_others(writer: Writer) -> None:
     writer.add(Wait(1))
     writer.say(to=poor)
     speak(writer, poor)
-    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1, 900))))
+    writer.add(Wait(writer.t_max_ms + writer.pick((1, 900))))
     speak(writer, poor)
 
 
@@ -147,11 +146,11 @@ def asked_in_silence(writer: Writer) -> None:
     if writer.chance(25):
         label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
     else:
-        label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+        label = writer.send(author, writer.heard_only_by(author, holder))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
     writer.add(Tick(holder))
     if writer.chance(40):
-        writer.send(holder, Route(lost=tuple(writer.others(holder))))
+        writer.send(holder, writer.heard_only_by(holder))
     writer.add(*3 * (Wait(writer.t_max_ms + 1_000), Tick(holder)))
 
 

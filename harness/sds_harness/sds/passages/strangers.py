@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...schedules.choices import pick, sample
 from ..operations import Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
@@ -11,7 +10,7 @@ from .registry import passage
 @passage(6, scripted=True)
 def strangers_at_one_time(writer: Writer) -> None:
     """Messages of peers have equal timestamps, possibly half a second before or after the present."""
-    behind = pick(writer.choices, (0, 0, -500, 500))
+    behind = writer.pick((0, 0, -500, 500))
     for _ in writer.times(2, 4):
         writer.say(lamport_ms=behind)
     if writer.chance(60):
@@ -22,13 +21,13 @@ def strangers_at_one_time(writer: Writer) -> None:
 @passage(6, scripted=True)
 def strangers_in_reverse(writer: Writer) -> None:
     """Messages of a peer, each of which depends on the message before it, arrive in reverse order."""
-    peer = pick(writer.choices, writer.peers)
+    peer = writer.pick(writer.peers)
     length = writer.choices.integer(2, 5)
     labels = [f"m{len(writer.labels) + 1 + place}" for place in range(length)]
     delayed = writer.others()
     for place in range(length):
         route = Route(late=tuple((name, 10 * (length - place)) for name in delayed))
-        after = (labels[place - 1],) if place else tuple(sample(writer.choices, writer.recent(2), 30))
+        after = (labels[place - 1],) if place else tuple(writer.sample(writer.recent(2), 30))
         writer.say(peer, lamport_ms=place, after=after, route=route, senders_named=writer.sds_r)
     writer.add(Wait(100))
     writer.with_probability(30, Tick())
@@ -45,12 +44,12 @@ def strangers_acknowledge(writer: Writer) -> None:
         count = writer.choices.integer(0, 4)
         writer.say(
             content=None if writer.chance(40) else "usual",
-            filter=tuple(sample(writer.choices, own, 60)) if count else None,
-            after=tuple(sample(writer.choices, own, 50)) if count in (0, 4) else (),
+            filter=tuple(writer.sample(own, 60)) if count else None,
+            after=tuple(writer.sample(own, 50)) if count in (0, 4) else (),
             lamport_ms=len(own) + 1,
         )
         if writer.chance(30):
-            writer.add(Wait(pick(writer.choices, (31_000, 95_000))), Tick(who))
+            writer.add(Wait(writer.pick((31_000, 95_000))), Tick(who))
     writer.add(Look(who))
 
 
@@ -58,7 +57,7 @@ def strangers_acknowledge(writer: Writer) -> None:
 def said_elsewhere(writer: Writer) -> None:
     """In one channel, a peer sends a history and a filter with messages that a participant sent in the other one."""
     who = writer.pick_participant()
-    lost = Route(lost=tuple(writer.others(who)))
+    lost = writer.heard_only_by(who)
     own = [writer.send(who, lost) for _ in writer.times(1, 2)]
     elsewhere = writer.channels - 1 - writer.home
     writer.say(channel=elsewhere, after=tuple(own) if writer.chance(60) else (), filter=tuple(own), to=who)
@@ -68,13 +67,13 @@ def said_elsewhere(writer: Writer) -> None:
 @passage(6, scripted=True)
 def strangers_far_ahead(writer: Writer) -> None:
     """Peers send timestamps far ahead of or behind the clock; then participants send."""
-    writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
+    writer.say(lamport_ms=writer.pick((60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
     who = writer.pick_participant()
     writer.send(who)
     if writer.chance(40):
         writer.sync(who)
     if writer.chance(30):
-        writer.add(Wait(pick(writer.choices, (61_000, 200_000))))
+        writer.add(Wait(writer.pick((61_000, 200_000))))
         writer.send(who)
 
 
@@ -82,7 +81,7 @@ def strangers_far_ahead(writer: Writer) -> None:
 def strangers_with_a_gap(writer: Writer) -> None:
     """A message of a peer may depend on a message that never arrives; a second message depends on the first one."""
     missing = f"ghost{len(writer.labels)}"
-    known = tuple(sample(writer.choices, writer.recent(2), 50))
+    known = tuple(writer.sample(writer.recent(2), 50))
     writer.say(after=(*known, missing) if writer.chance(60) else known)
     content = None if writer.chance(30) else "usual"
     writer.say(after=tuple(writer.recent(1)), content=content)
