@@ -74,14 +74,12 @@ class Session:
             # An adapter that cannot parse a request does not know the request's ID. Quote the adapter's error, which is
             # more specific.
             text = f" ({reply.error.message[:200]})" if answer == "error" else ""
-            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
+            self.fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{text}")
         if answer == "error":
-            self._fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
+            self.fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
         expected = self.language.answer_to(command)
         if answer != expected and answer not in REFUSALS:
-            self._fail(
-                FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
-            )
+            self.fail(FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}")
         if self.reply_bytes > self.longest_identifier:
             self.hold_identifiers(command, identifiers.in_message(reply, self.language.identifiers))
         if answer == "unsupported" and command != HANDSHAKE:
@@ -95,16 +93,19 @@ class Session:
         reply = self._ask(self.link.call_unknown, request, self._limits.command_s)
         answer = reply.WhichOneof("answer")
         if answer not in REFUSALS:
-            self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
+            self.fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
 
     def hold_identifiers(self, command: str, found: Iterable[tuple[str, str]]) -> None:
         """Check that no identifier in an answer is too long. ``found`` has names and values. Raises TesteeError."""
         if long := identifiers.too_long(found, self.longest_identifier):
-            self._fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
+            self.fail(FaultKind.OVERSIZED, f"the answer to {command} has {long}", _LONG_IDENTIFIER)
 
-    def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
-        """End the session because of a fault that the caller has found. Always raises TesteeError."""
-        self._fail(kind, detail)
+    def fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
+        """End the session because of a fault of the implementation. Always raises TesteeError."""
+        self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
+        self.kill()  # first end the process, so that its last lines of stderr are complete
+        self._fault = TesteeError(kind, detail, self.link.stderr_lines(), hint)
+        raise self._fault
 
     def close(self) -> None:
         """End the session. Raises TesteeError if the process does not end."""
@@ -133,7 +134,7 @@ class Session:
             if self._limits.left_s <= 0:
                 self._out_of_time(request)
             what = request.WhichOneof("command") or "an unknown command"
-            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, nor in the next {GRACE_S:g} s")
+            self.fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s, nor in the next {GRACE_S:g} s")
         except TesteeError as fault:
             if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
                 self._out_of_time(request)
@@ -143,7 +144,7 @@ class Session:
 
     def _out_of_time(self, request: Any) -> NoReturn:
         what = request.WhichOneof("command") or "an unknown command"
-        self._fail(FaultKind.OUT_OF_TIME, f"the total time of {self._limits.total_s:g} s was over at {what}")
+        self.fail(FaultKind.OUT_OF_TIME, f"the total time of {self._limits.total_s:g} s was over at {what}")
 
     def _hold_to_declaration(self, command: str, request: Any, reply: Any) -> None:
         """Raise a fault if `unsupported` was answered although all capabilities that ``request`` needs are declared."""
@@ -153,7 +154,7 @@ class Session:
         names = " and ".join(map(self.language.name_of, needed))
         why = f"although Hello declares {names}" if needed else "which every implementation needs"
         what = reply.unsupported.what[:200] or "nothing named"
-        self._fail(FaultKind.REFUSAL, f"{command}, {why}, was answered `unsupported` ({what})")
+        self.fail(FaultKind.REFUSAL, f"{command}, {why}, was answered `unsupported` ({what})")
 
     def _declares(self, capability: int) -> bool:
         implied = self.language.implied.get(capability)
@@ -167,20 +168,14 @@ class Session:
         reply = self.call(request, self._limits.start_s)
         if reply.WhichOneof("answer") != HANDSHAKE:
             refusal = reply.rejected.reason or reply.unsupported.what
-            self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
+            self.fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
             detail = f"the implementation uses version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
             if not spoken:
                 detail = f"the handshake has no protocolVersion: answer {PROTOCOL_VERSION}"
-            self._fail(FaultKind.WRONG_ANSWER, detail)
+            self.fail(FaultKind.WRONG_ANSWER, detail)
         if not reply.hello.name:
-            self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
+            self.fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
         declared = Declaration.from_hello(reply.hello, self.language)
         return replace(declared, outside_clock=self.link.outside_clock)
-
-    def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
-        self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
-        self.kill()  # first end the process, so that its last lines of stderr are complete
-        self._fault = TesteeError(kind, detail, self.link.stderr_lines(), hint)
-        raise self._fault

@@ -7,8 +7,9 @@ capability, or that cannot continue after a refusal, ends with ScheduleStoppedEr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic
 
 from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
@@ -134,20 +135,20 @@ class Stage(Generic[S]):
                 command.now_ms = max(1, command.now_ms + offset)
         step = self.next(participant, request)
         steps.append(step)
-        try:
+        with self._record_breakdown(step):
             step.reply = self.session.call(request)
-        except TesteeError as fault:
-            self.trace.breakdown = fault.breakdown
-            raise
         step.stderr = self.session.link.new_stderr_lines()
         session, memory = self.session, self.trace_memory
         if not (
             memory.add_message(request, session.request_bytes) and memory.add_message(step.reply, session.reply_bytes)
         ):
-            self._too_much(step)
+            reached = f"reached over {memory.limit >> 20:,} MiB at {step.command}"
+            with self._record_breakdown(step):
+                session.fail(FaultKind.TOO_MUCH, f"all replies and the data derived from them {reached}")
         step.lighten()
         if self.streams or session.reply_bytes > session.longest_identifier:
-            self._hold_identifiers(step)
+            with self._record_breakdown(step):
+                session.hold_identifiers(step.command, self.sent_identifiers(step))
         if step.reply is not None and step.answer == "unsupported":
             what = printable(step.reply.unsupported.what, 100)
             raise ScheduleStoppedError(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
@@ -163,18 +164,11 @@ class Stage(Generic[S]):
         """The identifiers in the messages that a step broadcast, each as field name and value."""
         return ()
 
-    def _hold_identifiers(self, step: S) -> None:
+    @contextmanager
+    def _record_breakdown(self, step: S) -> Iterator[None]:
+        """Record a breakdown in this block: the step then has no reply."""
         try:
-            self.session.hold_identifiers(step.command, self.sent_identifiers(step))
-        except TesteeError as fault:
-            step.reply = None
-            self.trace.breakdown = fault.breakdown
-            raise
-
-    def _too_much(self, step: S) -> NoReturn:
-        came_to = f"reached over {self.trace_memory.limit >> 20:,} MiB at {step.command}"
-        try:
-            self.session.break_off(FaultKind.TOO_MUCH, f"all replies and the data derived from them {came_to}")
+            yield
         except TesteeError as fault:
             step.reply = None
             self.trace.breakdown = fault.breakdown
