@@ -61,7 +61,6 @@ class Validator(Listener):
     def __init__(self, language: Language, framing: Framing) -> None:
         self.framing = framing
         self.requests = 0
-        self.replies = 0
         self.dropped = 0
         """Number of complaints that were not kept because there were too many."""
         self._kinds = {MessageOrigin.SUITE: language.request, MessageOrigin.ADAPTER: language.reply}
@@ -79,7 +78,6 @@ class Validator(Listener):
 
     def on_frame(self, body: bytes, whole: bool) -> None:
         if whole:
-            self.replies += 1
             self._add_complaints(MessageOrigin.ADAPTER, self.requests, body)
 
     def _add_complaints(self, side: MessageOrigin, number: int, body: bytes) -> None:

@@ -58,8 +58,6 @@ class Break:
 
     step: int
     """Index of the step whose bytes show the break."""
-    offset: int
-    """Offset of the first byte that does not belong to a message, from the beginning of the stream."""
     reason: str
 
 
@@ -70,8 +68,6 @@ class Stream:
         self.link = link
         self.messages: list[Message] = []
         self.broken: Break | None = None
-        self.length = 0
-        """Length in bytes, including the bytes after a break."""
         self._bodies = bodies
         self._profile = profile
         self._parser = Parser()
@@ -104,7 +100,6 @@ class Stream:
 
     def feed(self, data: bytes, step: int) -> list[Message]:
         """The messages that are completed by ``data`` of a step."""
-        self.length += len(data)
         if self.broken is not None:
             self._rest += len(data)
             return []
@@ -117,8 +112,7 @@ class Stream:
                 self.messages.append(Message(self.link, began, step, body, framed.signature, self._profile, again))
                 began = step
         except BrokenFramingError as error:
-            self._rest = self._parser.incomplete_bytes
-            self.broken = Break(step, self.length - self._rest, str(error))
+            self.broken = Break(step, str(error))
         self._began, self._rest = began, self._parser.incomplete_bytes
         return self.messages[known:]
 
