@@ -27,7 +27,7 @@ class YamlError(ValueError):
         """The number of the line with the error, from 1; 0 if unknown."""
 
 
-def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
+def refuse_unbounded(text: str) -> None:
     """Raises YamlError for aliases and for deep nesting, which take more memory than the text."""
     from ruamel.yaml import YAML
     from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
@@ -38,8 +38,8 @@ def refuse_unbounded(text: str, deepest: int = DEEPEST) -> None:
         if isinstance(event, AliasEvent):
             raise YamlError(f"aliases such as *{printable(event.anchor, 40)} are not allowed", line)
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
-        if depth > deepest:
-            raise YamlError(f"nested deeper than {deepest} levels", line)
+        if depth > DEEPEST:
+            raise YamlError(f"nested deeper than {DEEPEST} levels", line)
 
 
 def parse(text: str) -> tuple[Any, dict[Path, int]]:

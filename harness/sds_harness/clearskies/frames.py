@@ -28,11 +28,10 @@ class Frame:
     def unsigned(self) -> Frame:
         return replace(self, signature=None)
 
-    def flipped(self, place: int = -2, bit: int = 0) -> Frame:
-        """The message with one bit of its body flipped and the signature unchanged. ``place`` is the index of
-        the byte."""
+    def flipped(self, place: int = -2) -> Frame:
+        """The message with the lowest bit of the body byte ``place`` flipped, and the signature unchanged."""
         body = bytearray(self.body)
-        body[place] ^= 1 << bit
+        body[place] ^= 1
         return replace(self, body=bytes(body))
 
     def forged(self) -> Frame:

@@ -44,11 +44,11 @@ class Seen:
         return out
 
 
-def read_as_stranger(actor: Actor, *, read_only: bool = False) -> Seen:
+def read_as_stranger(actor: Actor) -> Seen:
     """Request all records from a peer under test, as a new peer that knows none. Raises ScheduleStoppedError if the
     peer under test refuses the link."""
     stage = actor.stage
-    reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}", read_only=read_only)
+    reader = stage.peer(f"reader of {actor.name} at {len(stage.trace.steps)}")
     link = actor.link(reader)
     if not link.broken:
         link.ask()

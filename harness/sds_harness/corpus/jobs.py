@@ -30,8 +30,8 @@ MOST_TASKS = 1 << 14
 _EVERY_S = 0.2
 
 
-def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, tasks: int = 0) -> DataFrame:
-    """The rows that ``work`` yields for each of ``numbers``, computed by ``tasks`` tasks (0: one task per number).
+def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str) -> DataFrame:
+    """The rows that ``work`` yields for each of ``numbers``, usually computed by one task per number.
 
     ``schema`` is the schema of the rows in the notation of Spark SQL. Nothing runs before the rows are read. The
     numbers are not stored in the plan, and the number of tasks is bounded to what Spark can keep in memory.
@@ -45,7 +45,7 @@ def run_tasks(spark: SparkSession, numbers: Sequence[int], work: Work, schema: s
                 for place in batch.column(0).to_pylist():
                     yield from work(numbers[int(place or 0)])
 
-    return spark.range(0, count, 1, min(count, tasks or MOST_TASKS)).mapInArrow(run, schema)
+    return spark.range(0, count, 1, min(count, MOST_TASKS)).mapInArrow(run, schema)
 
 
 def in_schedules(progress: Progress, numbers: int, schedules: int, known: int = 0) -> Progress:

@@ -163,12 +163,6 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
         )
 
 
-def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
-    """The group traces with which a schedule was compared, in the order of the comparisons. Raises DamagedFileError."""
-    first = schedule * TWINS_OF_ONE
-    return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))
-
-
 def stored_twins(
     of: Stored,
     shard: int,
@@ -180,11 +174,8 @@ def stored_twins(
     ``group_trace_of`` rebuilds the group trace of a stored twin. The twins are read at the first call. Raises
     DamagedFileError if the schedule to replay is not that of the next twin.
     """
-
-    def twins() -> Iterator[Stored]:
-        yield from twins_of(of.corpus, shard, of.schedule, columns)
-
-    stored = twins()
+    first = of.schedule * TWINS_OF_ONE
+    stored = stored_in(of.corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True)
 
     def play(schedule: Schedule) -> GroupTrace:
         twin = next(stored, None)

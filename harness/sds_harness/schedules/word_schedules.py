@@ -12,7 +12,7 @@ participants do meanwhile.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,13 +62,9 @@ class UnfoldedBroadcasts(Unfolded):
     places: dict[Known, int] = field(default_factory=dict)
     """Maps each event in ``sources`` to its index in the word."""
 
-    def find_silent(self, broadcast: Collection[int]) -> set[Known]:
-        """The events that should have broadcast a message but did not. ``broadcast`` has the indexes of the operations
-        that broadcast one."""
-        return {known for known, operation in self.sources.items() if operation not in broadcast}
-
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
-        silent = self.find_silent({packet.operation for packet in group_trace.packets})
+        broadcast = {packet.operation for packet in group_trace.packets}
+        silent = {known for known, operation in self.sources.items() if operation not in broadcast}
         listeners = range(len(self.schedule.members))
         return {(listener, *known): self.places[known] for known in silent for listener in listeners}
 

@@ -159,11 +159,7 @@ def _copy(path: Path) -> Transcript:
 def _line(number: int, row: Mapping[str, Any], raw: str = "") -> bytes:
     # A conversation is identified by the number of its first line.
     numbered = {"conversation": number, **row} if "begins" in row else row
-    line = _dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered})
+    line = dumps({"n": number, "at": datetime.now(UTC).isoformat(), **numbered}, separators=(",", ":"))
     if raw:
         line = f'{line[:-1]},"json":{escape_json(raw)}}}'
     return line.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _dumps(row: Mapping[str, Any]) -> str:
-    return dumps(row, separators=(",", ":"))
