@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .declaration import printable
-from .nodes import check_descriptor, follow, refused_type_error, write_descriptor, write_node
+from .nodes import check_descriptor, follow, refused_type_error, write_all, write_descriptor, write_node
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which all steps of a GitHub job append."""
@@ -364,7 +364,7 @@ def _write_in_place(path: Path, old: os.stat_result, data: bytes) -> None:
         if not os.path.samestat(found, old):
             raise OSError(errno.EAGAIN, "the file was replaced in the meantime")
         _make_room(handle, found.st_size, len(data))
-        _write_at_once(handle, data)
+        write_all(handle, data)
         os.ftruncate(handle, len(data))
         os.fsync(handle)
     finally:
@@ -390,18 +390,12 @@ def _append(path: Path, data: bytes) -> None:
         size = os.fstat(handle).st_size
         begun = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         try:
-            _write_at_once(handle, b"\n" + data if begun else data)
+            write_all(handle, b"\n" + data if begun else data)
         except BaseException:
             os.ftruncate(handle, size)
             raise
     finally:
         os.close(handle)
-
-
-def _write_at_once(handle: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(handle, left) :]
 
 
 def _is_step_summary(place: Path) -> bool:

@@ -110,7 +110,7 @@ def write_descriptor(number: int, data: bytes) -> None:
     try:
         # Other programs may share the descriptor, so its flags stay unchanged. The write may block, as any write to
         # stdout.
-        _write_all(handle, data, None)
+        write_all(handle, data)
     finally:
         os.close(handle)
 
@@ -121,7 +121,7 @@ def write_node(path: Path, mode: int, data: bytes) -> None:
     try:
         if stat.S_IFMT(os.fstat(handle).st_mode) != stat.S_IFMT(mode):
             raise OSError(errno.EAGAIN, "the path was replaced in the meantime")
-        _write_all(handle, data, PROGRESS_S)
+        write_all(handle, data, PROGRESS_S)
     finally:
         os.close(handle)
 
@@ -145,7 +145,8 @@ def _open_fifo(path: Path) -> int:
         time.sleep(_RETRY_S)
 
 
-def _write_all(handle: int, data: bytes, patience_s: float | None) -> None:
+def write_all(handle: int, data: bytes, patience_s: float | None = None) -> None:
+    """Write all of ``data`` to a descriptor. Raises OSError, also if nothing is accepted for ``patience_s`` seconds."""
     left, progress = memoryview(data), time.monotonic()
     while left:
         try:

@@ -15,6 +15,7 @@ from typing import Any
 from ..declaration import printable
 from ..files import check_named, write_named
 from ..json_text import dumps, escape_json
+from ..nodes import write_all
 
 VERSION = 1
 MAX_LINE = 4 << 20
@@ -131,9 +132,7 @@ class Transcript:
             self._number, torn = self._last(size)
         number = self._number + 1
         data = (b"\n" if torn else b"") + _line(number, row, raw)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
+        write_all(self._file, data)
         self._end, self._number = size + len(data), number
         return number
 
