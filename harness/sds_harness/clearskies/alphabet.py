@@ -29,26 +29,7 @@ from ..schedules.alphabet import Alphabet
 from ..schedules.choices import NAMES
 from ..schedules.operations import Route
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World, Write
-from .operations import (
-    ODDITIES,
-    SIGNATURES,
-    Again,
-    Ask,
-    Calm,
-    Close,
-    Delete,
-    LinkPeers,
-    Member,
-    Operation,
-    Put,
-    Read,
-    Rename,
-    Reopen,
-    Say,
-    Schedule,
-    Tick,
-    Unlink,
-)
+from . import operations as ops
 from .word_schedules import STRANGERS, UnfoldedStreams, stranger_of, unfold
 
 PERIOD_MS = 31_000
@@ -63,7 +44,7 @@ READER = "reader"
 UUIDS = "uuids"
 """In an alphabet, this name is not an event: it lets the application give the uuids of new records. Without it,
 implementations choose uuids at random, and answer differently each time."""
-Operations = tuple[Operation, ...]
+Operations = tuple[ops.Operation, ...]
 
 _KINDS: list[EventKind] = []
 """All kinds of events, except those that depend on the names of all participants. ``exhaust`` tries the first kinds
@@ -88,33 +69,33 @@ apart, because times within one second may count as equal (CA-9)."""
 
 
 @change("write")
-def write(who: str, label: str, route: Route) -> Operation:
+def write(who: str, label: str, route: Route) -> ops.Operation:
     """The application writes a value."""
-    return Put(who, label, KEY)
+    return ops.Put(who, label, KEY)
 
 
 @change("later", after_ms=4_000)
-def later(who: str, label: str, route: Route) -> Operation:
+def later(who: str, label: str, route: Route) -> ops.Operation:
     """The application waits four seconds, and then writes a value."""
-    return Put(who, label, KEY)
+    return ops.Put(who, label, KEY)
 
 
 @change("other")
-def other(who: str, label: str, route: Route) -> Operation:
+def other(who: str, label: str, route: Route) -> ops.Operation:
     """The application writes a value with another key."""
-    return Put(who, label, OTHER_KEY)
+    return ops.Put(who, label, OTHER_KEY)
 
 
 @change("delete", after_ms=2_000)
-def delete(who: str, label: str, route: Route) -> Operation:
+def delete(who: str, label: str, route: Route) -> ops.Operation:
     """The application waits two seconds, and then deletes the record."""
-    return Delete(who, label, KEY)
+    return ops.Delete(who, label, KEY)
 
 
 @change("rename")
-def rename(who: str, label: str, route: Route) -> Operation:
+def rename(who: str, label: str, route: Route) -> ops.Operation:
     """The application gives the record another key."""
-    return Rename(who, label, KEY, OTHER_KEY)
+    return ops.Rename(who, label, KEY, OTHER_KEY)
 
 
 # ---- scripted peers --------------------------------------------------------------------------------------------------
@@ -126,21 +107,21 @@ odd = partial(stranger, "odd", most=1)
 
 
 @stranger("ask", most=1)
-def ask(who: str, label: str, route: Route) -> Operation:
+def ask(who: str, label: str, route: Route) -> ops.Operation:
     """A scripted peer asks for all records, and receives all later updates."""
-    return Ask(stranger_of(who), who, link=stranger_of(who))
+    return ops.Ask(stranger_of(who), who, link=stranger_of(who))
 
 
-def _say(who: str, label: str, **rest: Any) -> Say:
-    return Say(stranger_of(who), label=label, key=KEY, record=RECORD, to=who, link=stranger_of(who), **rest)
+def _say(who: str, label: str, **rest: Any) -> ops.Say:
+    return ops.Say(stranger_of(who), label=label, key=KEY, record=RECORD, to=who, link=stranger_of(who), **rest)
 
 
-def _repeat_message(who: str, label: str) -> Again:
-    return Again(stranger_of(who), who, label=label, link=stranger_of(who))
+def _repeat_message(who: str, label: str) -> ops.Again:
+    return ops.Again(stranger_of(who), who, label=label, link=stranger_of(who))
 
 
 @contested()
-def deletes(who: str, label: str, route: Route) -> Operation:
+def deletes(who: str, label: str, route: Route) -> ops.Operation:
     """A scripted peer deletes the record that others change as well."""
     return _say(who, label, deleted=True)
 
@@ -152,8 +133,8 @@ def repeats(who: str, label: str, route: Route) -> Operations:
     return _say(who, one), _say(who, two), _repeat_message(who, one), _repeat_message(who, two)
 
 
-def _at(ms: int) -> Callable[[str, str, Route], Operation]:
-    def changes_at(who: str, label: str, route: Route) -> Operation:
+def _at(ms: int) -> Callable[[str, str, Route], ops.Operation]:
+    def changes_at(who: str, label: str, route: Route) -> ops.Operation:
         """A scripted peer changes the record, with the current update time or one that is an hour off."""
         return _say(who, label, at_ms=ms)
 
@@ -164,17 +145,17 @@ for _ms in (-HOUR_MS, HOUR_MS, 0):
     contested()(_at(_ms))
 
 
-def _odd_update(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], Operation]:
-    def is_odd(who: str, label: str, route: Route) -> Operation:
+def _odd_update(signature: str = "usual", oddity: str = "") -> Callable[[str, str, Route], ops.Operation]:
+    def is_odd(who: str, label: str, route: Route) -> ops.Operation:
         """A scripted peer sends an update with an odd body or a wrong signature."""
         return _say(who, label, signature=signature, odd=oddity)
 
     return is_odd
 
 
-for _signature in SIGNATURES[1:]:
+for _signature in ops.SIGNATURES[1:]:
     odd()(_odd_update(signature=_signature))
-for _oddity in ODDITIES[1:]:
+for _oddity in ops.ODDITIES[1:]:
     if _oddity != "large":  # Omit "large": playing one body of almost 16 MiB takes a second.
         odd()(_odd_update(oddity=_oddity))
 
@@ -183,28 +164,28 @@ for _oddity in ODDITIES[1:]:
 
 
 @event("time", broadcasts=True, everybody=True, after_ms=PERIOD_MS, due=True)
-def time(who: str, label: str, route: Route) -> Operation:
+def time(who: str, label: str, route: Route) -> ops.Operation:
     """Time passes until the next work is due, and all participants run their periodic work."""
-    return Tick(who)
+    return ops.Tick(who)
 
 
 @event(REST, everybody=True, aware=True, ends=True)
 def rest(who: str, label: str, route: Route) -> Operations:
     """All messages arrive, time passes until nothing new happens, and a new scripted peer requests all records."""
-    return (Calm(), Read()) if who == NAMES[0] else ()
+    return (ops.Calm(), ops.Read()) if who == NAMES[0] else ()
 
 
 def _reconnect(names: Collection[str], who: str, label: str, route: Route) -> Operations:
     """All links break, messages in transit are lost, and the links are connected again."""
     pairs = list(combinations(names, 2)) if who == NAMES[0] else []
-    return (*(Unlink(*pair) for pair in pairs), *(LinkPeers(*pair, held=True) for pair in pairs))
+    return (*(ops.Unlink(*pair) for pair in pairs), *(ops.LinkPeers(*pair, held=True) for pair in pairs))
 
 
 def _restart(names: Collection[str], who: str, label: str, route: Route) -> Operations:
     """The first participant is closed, opened with the content of its store, and linked again."""
     if who != NAMES[0]:
         return ()
-    return (Close(who), Reopen(who), *(LinkPeers(who, other, held=True) for other in names if other != who))
+    return (ops.Close(who), ops.Reopen(who), *(ops.LinkPeers(who, other, held=True) for other in names if other != who))
 
 
 def _bind_names(write: Callable[..., Operations], names: Collection[str]) -> Write:
@@ -221,9 +202,9 @@ def _give_uuids(write: Write) -> Write:
     """An event whose new records have the uuids that the application gives."""
 
     @wraps(write)
-    def write_with_uuids(who: str, label: str, route: Route) -> Operation | Operations:
+    def write_with_uuids(who: str, label: str, route: Route) -> ops.Operation | Operations:
         operation = write(who, label, route)
-        return operation.with_values(record=label) if isinstance(operation, Put) else operation
+        return operation.with_values(record=label) if isinstance(operation, ops.Put) else operation
 
     return write_with_uuids
 
@@ -273,12 +254,12 @@ class ClearSkiesAlphabet(Alphabet):
             kinds = tuple(replace(kind, write=_give_uuids(kind.write)) if kind.write else kind for kind in kinds)
         return World(participants, kinds, alike=READER not in names, parts=tuple(parts), streams=True)
 
-    def make_setting(self, parts: Collection[AlphabetPart]) -> Schedule:
+    def make_setting(self, parts: Collection[AlphabetPart]) -> ops.Schedule:
         names = {name for part in parts for name in part.names}
-        members = (Member(NAMES[0], store=RESTART in names), Member(NAMES[1], read_only=READER in names))
-        return Schedule((*members, *map(Member, NAMES[2:])), (), ())
+        members = (ops.Member(NAMES[0], store=RESTART in names), ops.Member(NAMES[1], read_only=READER in names))
+        return ops.Schedule((*members, *map(ops.Member, NAMES[2:])), (), ())
 
-    def unfold(self, world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
+    def unfold(self, world: World, word: Word, setting: ops.Schedule) -> UnfoldedStreams:
         return unfold(world, word, setting)
 
 

@@ -11,43 +11,13 @@ from clearskies_reference.vector_clock import is_id
 from ..schedules import base_player, operations
 from ..schedules.base_player import MAX_STEPS, ScheduleTooLongError, raise_if_stopped
 from ..stage import ScheduleStoppedError
+from . import operations as ops
 from .actor import Actor
 from .clubs import READ_ONLY, peer_id, record_id
 from .counted_network import CountedNetwork
 from .frames import GET_UPDATES, UPDATE, Frame
 from .group_trace import Act, GroupTrace, Loss, Packet, Wire
 from .links import PeerLink, ScriptedLink
-from .operations import (
-    EVERYBODY,
-    Again,
-    Ask,
-    Calm,
-    Close,
-    CompareClocks,
-    Connect,
-    Delete,
-    Entry,
-    Garble,
-    Hold,
-    Leave,
-    LinkPeers,
-    Look,
-    Member,
-    MessageCopy,
-    Put,
-    Read,
-    Release,
-    Rename,
-    Reopen,
-    Say,
-    Schedule,
-    Scripted,
-    Send,
-    Settle,
-    Tick,
-    Unlink,
-    Write,
-)
 from .peer import ScriptedPeer
 from .peer_messages import alter_time, members_of, message_of_write, replay_message, sign_frame, value_of
 from .stage import ROUND_MS, Stage, play_until_quiet
@@ -71,7 +41,7 @@ _RESOLUTIONS = {int(known): known for known in (pb.RESOLUTION_MERGE, pb.RESOLUTI
 """The conflict resolutions that `open` can request, by number. Without one, a peer uses its default."""
 
 
-def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
+def play(schedule: ops.Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     """Play a schedule; ``stages`` has the stage of each participant under test, by name.
 
     The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
@@ -79,7 +49,7 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> GroupTrace:
+def perform(schedule: ops.Schedule, stage: Stage, length_factor: int = 1, *optional: str) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
     ``length_factor`` multiplies the maximum length of the group trace.
@@ -96,7 +66,7 @@ def perform(schedule: Schedule, stage: Stage, length_factor: int = 1, *optional:
 class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     """Plays one schedule and records its group trace."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
+    def __init__(self, schedule: ops.Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
         self._home: Stage = self._distinct[0]
         self._network = CountedNetwork(self._home, self._at, self._on_step, self._lost)
@@ -134,7 +104,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     def _open(self, member: operations.Member) -> None:
         stage: Stage = self._at(member.name)
-        kind = member if isinstance(member, Member) else Member(member.name)
+        kind = member if isinstance(member, ops.Member) else ops.Member(member.name)
         declared = stage.trace.declaration
         resolution = int(dict(self.schedule.configuration).get("resolution", pb.RESOLUTION_UNSPECIFIED))
         try:
@@ -148,7 +118,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             self._record_new_steps()
         self._actors[member.name] = actor
 
-    def _play_close(self, op: Close) -> None:
+    def _play_close(self, op: ops.Close) -> None:
         actor = self._actors.pop(op.who, None)
         if actor is None:
             return
@@ -159,7 +129,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         finally:
             self._record_new_steps()
 
-    def _play_reopen(self, op: Reopen) -> None:
+    def _play_reopen(self, op: ops.Reopen) -> None:
         actor = (self._actors if op.killed else self._closed).pop(op.who, None)
         if actor is None:
             return
@@ -174,21 +144,21 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._at(who)
         return self._actors.get(who)
 
-    def _play_tick(self, op: Tick) -> None:
+    def _play_tick(self, op: ops.Tick) -> None:
         for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].tick()
 
-    def _play_look(self, op: Look) -> None:
+    def _play_look(self, op: ops.Look) -> None:
         for who in self._open_participants(op.who):
             self._at(who)
             self._actors[who].observe()
             self._record_new_steps()
 
-    def _play_settle(self, op: Settle) -> None:
+    def _play_settle(self, op: ops.Settle) -> None:
         def play_round() -> None:
             self._pass(ROUND_MS)
-            self._play_tick(Tick())
+            self._play_tick(ops.Tick())
 
         traces = [stage.trace for stage in self._distinct]
         try:
@@ -196,7 +166,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         except ScheduleStoppedError as stopped:
             raise ScheduleTooLongError(str(stopped)) from None
 
-    def _play_compare_clocks(self, op: CompareClocks) -> None:
+    def _play_compare_clocks(self, op: ops.CompareClocks) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             one, other = (json.dumps(self._numbers(clock)).encode() for clock in (op.one, op.other))
             try:
@@ -206,7 +176,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- applications ----------------------------------------------------------------------------------------------
 
-    def _play_put(self, op: Put) -> None:
+    def _play_put(self, op: ops.Put) -> None:
         for number in range(1, op.times + 1):
             actor = self._find_actor(op.who)
             if actor is None:
@@ -218,12 +188,12 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             value = value_of(op.value) if op.value else "x" * op.length or f"value {label} of {op.who}"
             actor.put(op.key + more, value, text=text if not op.value and not op.length else None, uuid=uuid)
 
-    def _play_rename(self, op: Rename) -> None:
+    def _play_rename(self, op: ops.Rename) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.rename(op.key, op.new_key)
 
-    def _play_delete(self, op: Delete) -> None:
+    def _play_delete(self, op: ops.Delete) -> None:
         if (actor := self._find_actor(op.who)) is not None:
             self._writing = op.label
             actor.delete(op.key)
@@ -237,24 +207,24 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         """The links between two participants; with ``EVERYBODY`` as one name all links of the other participant, and as
         both names all links."""
         self._lines = [line for line in self._lines if not line.broken]
-        named = {who, to} - {EVERYBODY}
+        named = {who, to} - {ops.EVERYBODY}
         return [line for line in self._lines if named <= {end.name for end in line.ends}]
 
-    def _play_link(self, op: LinkPeers) -> None:
+    def _play_link(self, op: ops.LinkPeers) -> None:
         one, other = self._find_actor(op.who), self._find_actor(op.to)
         if one is None or other is None or one is other or (not op.second and self._lines_between(op.who, op.to)):
             return
         self._lines.append(self._network.join(one, other, held=op.held))
 
-    def _play_unlink(self, op: Unlink) -> None:
+    def _play_unlink(self, op: ops.Unlink) -> None:
         for line in self._lines_between(op.who, op.to):
             line.cut()
 
-    def _play_hold(self, op: Hold) -> None:
+    def _play_hold(self, op: ops.Hold) -> None:
         for line in self._lines_between(op.who, op.to):
             line.hold()
 
-    def _play_release(self, op: Release) -> None:
+    def _play_release(self, op: ops.Release) -> None:
         for line in self._lines_between(op.who, op.to):
             if op.who and (op.size or op.one_way):
                 sender = next(end for end in line.ends if end.name == op.who)
@@ -280,7 +250,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             stage.trace.club.join(name)
         return peer_id(name)
 
-    def _scripted_link(self, op: Scripted | Say) -> ScriptedLink | None:
+    def _scripted_link(self, op: ops.Scripted | ops.Say) -> ScriptedLink | None:
         """The link of a scripted peer to a participant; a new one if there is none. None if the participant is not
         open. Raises ScheduleStoppedError if the operation names a link that does not exist."""
         actor = self._find_actor(op.to)
@@ -302,7 +272,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
     def _links_between(self, peer: ScriptedPeer, actor: Actor) -> Iterator[ScriptedLink]:
         return (link for link in list(self._links) if (link.peer, link.actor) == (peer, actor) and not link.broken)
 
-    def _play_connect(self, op: Connect) -> None:
+    def _play_connect(self, op: ops.Connect) -> None:
         if (actor := self._find_actor(op.to)) is not None:
             self._named[op.link] = self._join(actor, self._peer(op.peer, read_only=op.read_only))
 
@@ -320,10 +290,10 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
 
     _bytes_written = 0
 
-    def _play_write(self, op: Write) -> None:
+    def _play_write(self, op: ops.Write) -> None:
         self._message_by(op, self._peer(op.peer, read_only=op.read_only))
 
-    def _message_by(self, op: Write, peer: ScriptedPeer) -> Frame:
+    def _message_by(self, op: ops.Write, peer: ScriptedPeer) -> Frame:
         """Let a scripted peer write a message, which is not signed yet."""
         self._home.now_ms = self._epochs[id(self._home)] + self._elapsed
         poses_as = self._enter(op.poses_as) if op.poses_as else ""
@@ -332,7 +302,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         self._written.setdefault(op.label, (frame, op.signature))
         return frame
 
-    def _numbers(self, entries: tuple[Entry, ...]) -> dict[str, int]:
+    def _numbers(self, entries: tuple[ops.Entry, ...]) -> dict[str, int]:
         return {self._enter(entry.peer): self._revision_of(entry.label) or entry.number for entry in entries}
 
     def _revision_of(self, label: str) -> int:
@@ -352,14 +322,14 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
             return Message(0, 0, 0, self._bodies.read(self._written[label][0].body), None)
         return None
 
-    def _play_say(self, op: Say) -> None:
+    def _play_say(self, op: ops.Say) -> None:
         link = self._scripted_link(op)
         if link is None or link.broken:
             return
         frame = self._message_by(op, link.peer)
         self._write_to(link, sign_frame(frame, op.signature, link.peer, link.level), op.label)
 
-    def _play_again(self, op: Again) -> None:
+    def _play_again(self, op: ops.Again) -> None:
         link = self._scripted_link(op)
         packet = self.group_trace.labels.get(op.label)
         sent = packet.wire.messages if packet is not None else ()
@@ -367,7 +337,7 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         if link is not None and message is not None:
             self._write_to(link, replay_message(message, flipped=op.flipped))
 
-    def _play_send(self, op: Send) -> None:
+    def _play_send(self, op: ops.Send) -> None:
         if (link := self._scripted_link(op)) is None:
             return
         sent = [(label, part) for one in op.messages for label, part in self._copies(one, link)]
@@ -376,10 +346,10 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         for label, part in sent:
             self._write_to(link, part, label)
 
-    def _copies(self, one: str | MessageCopy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
+    def _copies(self, one: str | ops.MessageCopy, link: ScriptedLink) -> Iterator[tuple[str, Frame | bytes]]:
         """Yield the label and the message that ``one`` names, signed as the link requires. The label is "" for a part
         and for an altered message. Yield nothing if the message was never written or sent."""
-        copy = one if isinstance(one, MessageCopy) else MessageCopy(one)
+        copy = one if isinstance(one, ops.MessageCopy) else ops.MessageCopy(one)
         if copy.label in self._written:
             frame = sign_frame(*self._written[copy.label], link.peer, link.level)
         else:
@@ -394,25 +364,25 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         else:
             yield copy.label if not copy.altered else "", frame
 
-    def _play_ask(self, op: Ask) -> None:
+    def _play_ask(self, op: ops.Ask) -> None:
         if (link := self._scripted_link(op)) is not None:
             club = self._home.trace.club
             since = {club.join(name): op.known for name in self.schedule.names} if op.known else {}
             since |= self._numbers(op.since)
             self._write_to(link, link.peer.get_updates(since, **members_of(op.members)))
 
-    def _play_garble(self, op: Garble) -> None:
+    def _play_garble(self, op: ops.Garble) -> None:
         if (link := self._scripted_link(op)) is not None:
             self._write_to(link, bytes.fromhex(op.wire))
 
-    def _play_leave(self, op: Leave) -> None:
+    def _play_leave(self, op: ops.Leave) -> None:
         peer, actor = self._peers.get(op.peer), self._find_actor(op.to)
         named = self._named.get(op.link)
         for link in self._links_between(peer, actor) if peer is not None and actor is not None else ():
             if not op.link or link is named:
                 link.cut()
 
-    def _play_read(self, op: Read) -> None:
+    def _play_read(self, op: ops.Read) -> None:
         links = []
         reader = self._home.peer(READER_ONLY if op.read_only else READER, read_only=op.read_only)
         self._enter(reader.name)
@@ -423,17 +393,17 @@ class Player(base_player.BasePlayer[Actor, Step, Trace, Wire]):
         # Some implementations answer only at a `tick`.
         for _ in range(ANSWER_TICKS):
             self._pass(ROUND_MS)
-            self._play_tick(Tick(op.who))
+            self._play_tick(ops.Tick(op.who))
         for link in links:
             link.cut()
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
     def _heal(self) -> None:
-        self._play_release(Release())
+        self._play_release(ops.Release())
 
-    def _round(self, op: Calm) -> None:
-        self._play_tick(Tick())
+    def _round(self, op: ops.Calm) -> None:
+        self._play_tick(ops.Tick())
 
     def _account(self) -> int:
         return self._news

@@ -13,33 +13,8 @@ from typing import Any, overload
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
 from ..schedules import script
+from . import operations as ops
 from .language import CAPABILITY_OF_RESOLUTION, CLEARSKIES
-from .operations import (
-    Ask,
-    Close,
-    CompareClocks,
-    Connect,
-    Delete,
-    Entry,
-    Hold,
-    Leave,
-    LinkPeers,
-    Look,
-    Member,
-    MessageCopy,
-    Put,
-    Release,
-    Rename,
-    Reopen,
-    Say,
-    Schedule,
-    Send,
-    Settle,
-    Tick,
-    Unlink,
-    Wait,
-    Write,
-)
 
 
 @dataclass(frozen=True)
@@ -49,17 +24,17 @@ class Message:
     label: str
 
     @property
-    def altered(self) -> MessageCopy:
+    def altered(self) -> ops.MessageCopy:
         """The message with a changed last digit of its update_time, and with the original signature, which is then
         wrong."""
-        return MessageCopy(self.label, altered=True)
+        return ops.MessageCopy(self.label, altered=True)
 
-    def part(self, begin: int = 0, end: int | None = None) -> MessageCopy:
+    def part(self, begin: int = 0, end: int | None = None) -> ops.MessageCopy:
         """Some bytes of the message; negative numbers count from its end."""
-        return MessageCopy(self.label, begin, end)
+        return ops.MessageCopy(self.label, begin, end)
 
 
-class Script(script.Script[Member]):
+class Script(script.Script[ops.Member]):
     """A schedule that is being written: each call appends an operation."""
 
     language = CLEARSKIES
@@ -68,18 +43,18 @@ class Script(script.Script[Member]):
         super().__init__()
         self._resolution: int | None = None
 
-    def schedule(self, name: str) -> Schedule:
+    def schedule(self, name: str) -> ops.Schedule:
         """The schedule with all operations that were written so far."""
         configuration = {"resolution": self._resolution} if self._resolution is not None else {}
-        return Schedule(tuple(self.members), tuple(self.operations), (), tuple(configuration.items()), name=name)
+        return ops.Schedule(tuple(self.members), tuple(self.operations), (), tuple(configuration.items()), name=name)
 
     def advance(self, ms: int) -> None:
         """Let virtual time pass."""
-        self.add(Wait(ms))
+        self.add(ops.Wait(ms))
 
     def settle(self) -> None:
         """Let time pass until all peers under test are quiet."""
-        self.add(Settle())
+        self.add(ops.Settle())
 
     def open(
         self,
@@ -100,7 +75,7 @@ class Script(script.Script[Member]):
             self._resolution = int(resolution)
         if store:
             self.need(pb.CAPABILITY_STORE)
-        self.members.append(Member(name, read_only=read_only, store=store))
+        self.members.append(ops.Member(name, read_only=read_only, store=store))
         return Part(self, name)
 
     def peer(self, name: str, *, read_only: bool = False) -> Peer:
@@ -134,32 +109,32 @@ class Part:
             self.script.need(pb.CAPABILITY_UUID_ACCEPTED)
         label = self._label()
         given = "" if text or length else _json(value)
-        self.script.add(Put(self.name, label, key, text, value=given, record=record, length=length))
+        self.script.add(ops.Put(self.name, label, key, text, value=given, record=record, length=length))
         return Message(label)
 
     def rename(self, key: str, new_key: str) -> Message:
         """Give the record with this key another key."""
         label = self._label()
-        self.script.add(Rename(self.name, label, key, new_key))
+        self.script.add(ops.Rename(self.name, label, key, new_key))
         return Message(label)
 
     def delete(self, key: str) -> Message:
         """Delete the record with this key."""
         label = self._label()
-        self.script.add(Delete(self.name, label, key))
+        self.script.add(ops.Delete(self.name, label, key))
         return Message(label)
 
     def tick(self) -> None:
         """Run the periodic work that is due."""
-        self.script.add(Tick(self.name))
+        self.script.add(ops.Tick(self.name))
 
     def observe(self) -> None:
         """Ask for the state of all records."""
-        self.script.add(Look(self.name))
+        self.script.add(ops.Look(self.name))
 
     def compare_clocks(self, one: Numbers, other: Numbers) -> None:
         """Ask for a comparison of two vector clocks."""
-        self.script.add(CompareClocks(self.name, _entries(one), _entries(other)))
+        self.script.add(ops.CompareClocks(self.name, _entries(one), _entries(other)))
 
     # ---- Links ---------------------------------------------------------------------------------------------------
 
@@ -173,7 +148,7 @@ class Part:
         """Link to another peer."""
         if isinstance(other, Peer):
             return ScriptLink(self, other)
-        self.script.add(LinkPeers(self.name, other.name, second=True))
+        self.script.add(ops.LinkPeers(self.name, other.name, second=True))
         return PeerLinks(self, other)
 
     # ---- Closing and reopening -----------------------------------------------------------------------------------
@@ -182,8 +157,8 @@ class Part:
         """Close the peer and open it again with its store, without links. ``forget`` removes the store in between;
         ``killed`` kills the process of the peer instead of closing the peer."""
         if not killed:
-            self.script.add(Close(self.name))
-        self.script.add(Reopen(self.name, forget, killed))
+            self.script.add(ops.Close(self.name))
+        self.script.add(ops.Reopen(self.name, forget, killed))
 
     def _label(self) -> str:
         self._changes += 1
@@ -214,13 +189,13 @@ class Peer:
     def update(self, key: str, value: Any = None, **more: Any) -> Message:
         """Write a database.update without sending it. ``more`` are further arguments of ``fields``."""
         fields = self.fields(key, value, **more)
-        self.script.add(Write(self.name, self.read_only, **fields))
+        self.script.add(ops.Write(self.name, self.read_only, **fields))
         return Message(fields["label"])
 
     def message(self, members: Mapping[str, Any]) -> Message:
         """Write a message with any members, without sending it."""
         label = self._label()
-        self.script.add(Write(self.name, self.read_only, label, body=_json(members)))
+        self.script.add(ops.Write(self.name, self.read_only, label, body=_json(members)))
         return Message(label)
 
     def fields(
@@ -272,7 +247,7 @@ class ScriptLink:
             "read_only": peer.read_only,
             "link": self.script.unique_label(f"{part.name}-{peer.name}"),
         }
-        self.script.add(Connect(**self._ends))
+        self.script.add(ops.Connect(**self._ends))
 
     def update(self, key: str, value: Any = None, **more: Any) -> Message:
         """Let the scripted peer send a database.update, signed where the protocol requires it.
@@ -280,22 +255,22 @@ class ScriptLink:
         ``more`` are further arguments of ``Peer.fields``.
         """
         fields = self.peer.fields(key, value, **more)
-        self.script.add(Say(**self._ends, **fields))
+        self.script.add(ops.Say(**self._ends, **fields))
         return Message(fields["label"])
 
-    def send(self, *messages: Message | MessageCopy, joined: bool = False) -> None:
+    def send(self, *messages: Message | ops.MessageCopy, joined: bool = False) -> None:
         """Let the scripted peer send messages, or parts of them, one after the other or ``joined`` in one piece."""
         sent = tuple(one.label if isinstance(one, Message) else one for one in messages)
-        self.script.add(Send(**self._ends, messages=sent, joined=joined))
+        self.script.add(ops.Send(**self._ends, messages=sent, joined=joined))
 
     def ask(self, since: Numbers | None = None, **members: Any) -> None:
         """Let the scripted peer send a database.get_updates; ``members`` are added to the request."""
         more = _json(members) if members else ""
-        self.script.add(Ask(**self._ends, since=_entries(since or {}), members=more))
+        self.script.add(ops.Ask(**self._ends, since=_entries(since or {}), members=more))
 
     def cut(self) -> None:
         """Let the scripted peer close the link."""
-        self.script.add(Leave(**self._ends))
+        self.script.add(ops.Leave(**self._ends))
 
 
 class PeerLinks:
@@ -307,26 +282,26 @@ class PeerLinks:
 
     def hold(self) -> PeerLinks:
         """Hold everything that is sent from now on. Returns the line."""
-        self.script.add(Hold(*self._ends))
+        self.script.add(ops.Hold(*self._ends))
         return self
 
     def let_through(self, sender: Part, size: int) -> None:
         """Deliver the first ``size`` bytes that ``sender`` has in transit."""
         (other,) = {*self._ends} - {sender.name}
-        self.script.add(Release(sender.name, other, size))
+        self.script.add(ops.Release(sender.name, other, size))
 
     def cut(self) -> None:
         """Break the line. Bytes under way are lost."""
-        self.script.add(Unlink(*self._ends))
+        self.script.add(ops.Unlink(*self._ends))
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _entries(numbers: Numbers) -> tuple[Entry, ...]:
+def _entries(numbers: Numbers) -> tuple[ops.Entry, ...]:
     out = []
     for peer, number in numbers.items():
         name = peer if isinstance(peer, str) else peer.name
-        out.append(Entry(name, label=number.label) if isinstance(number, Message) else Entry(name, number))
+        out.append(ops.Entry(name, label=number.label) if isinstance(number, Message) else ops.Entry(name, number))
     return tuple(out)

@@ -14,22 +14,9 @@ from typing import Any, Generic, TypeVar
 
 from ..faults import TesteeError
 from ..stage import NEEDS, ScheduleStoppedError
+from . import operations as ops
 from .expressions import MOST, UNLIMITED, UNTOLD, ExpressionError, value_of
 from .group_trace import GroupTrace, S, T, W
-from .operations import (
-    EVERYBODY,
-    Calm,
-    Look,
-    Member,
-    Operation,
-    Repeat,
-    Require,
-    Schedule,
-    StepClock,
-    Tick,
-    Wait,
-    is_about_declarations,
-)
 
 MAX_STEPS = 50_000
 """Maximum number of steps of a group trace, of all participants together, so that it fits into memory."""
@@ -75,7 +62,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     The method ``_play_`` and the name of an operation, such as ``_play_tick``, plays the operation.
     """
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
+    def __init__(self, schedule: ops.Schedule, stages: Mapping[str, Any], length_factor: int = 1) -> None:
         """``stages`` has the stage of each member, by name. ``length_factor`` multiplies the maximum length of a group
         trace.
         """
@@ -96,19 +83,19 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     # ---- implemented by each protocol ------------------------------------------------------------------------------
 
     @abstractmethod
-    def _open(self, member: Member) -> None:
+    def _open(self, member: ops.Member) -> None:
         """Send `open` for a participant to the stage of the participant, and remember the participant as open."""
 
     @abstractmethod
-    def _play_tick(self, op: Tick) -> None:
+    def _play_tick(self, op: ops.Tick) -> None:
         """Run the periodic work that is due."""
 
     @abstractmethod
-    def _play_look(self, op: Look) -> None:
+    def _play_look(self, op: ops.Look) -> None:
         """Ask participants for their state."""
 
     @abstractmethod
-    def _round(self, op: Calm) -> None:
+    def _round(self, op: ops.Calm) -> None:
         """Play one round of a `calm` operation. The caller has already advanced virtual time by the period of the
         round.
         """
@@ -127,7 +114,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     def _heal(self) -> None:
         """Remove all faults that the schedule has set on the network, such as losses and partitions."""
 
-    def _play_wait(self, op: Wait) -> None:
+    def _play_wait(self, op: ops.Wait) -> None:
         self._advance(op.ms + self._value(op.period))
 
     def _advance(self, ms: int) -> None:
@@ -202,12 +189,12 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         try:
             skipped = 0
             for index, operation in enumerate(self.schedule.operations):
-                if not opened and not is_about_declarations(operation):
+                if not opened and not ops.is_about_declarations(operation):
                     self._open_all()
                     opened = True
                 if index < skipped:
                     continue  # the preceding `repeat` has already played this operation
-                if isinstance(operation, Repeat):
+                if isinstance(operation, ops.Repeat):
                     skipped = index + 1 + operation.operations
                 self._play_one(index)
             if not opened:
@@ -226,7 +213,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         self._packets_before = len(self.group_trace.packets)
         self._try(index, lambda: self._play(self.schedule.operations[index]))
 
-    def _play_repeat(self, op: Repeat) -> None:
+    def _play_repeat(self, op: ops.Repeat) -> None:
         begin = self._operation + 1
         body = range(begin, min(begin + op.operations, len(self.schedule.operations)))
         self._messages_per_round = Counter(getattr(self.schedule.operations[index], "peer", "") for index in body)
@@ -254,7 +241,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
     _messages_per_round: Mapping[str, int] = MappingProxyType({})
     """Maps a scripted peer to the number of messages that it writes in one round of the current `repeat`."""
 
-    def _play(self, op: Operation) -> None:
+    def _play(self, op: ops.Operation) -> None:
         """Play an operation, unless its condition does not hold."""
         if not op.when or self._value(op.when):
             self.group_trace.began[self._operation] = self._elapsed
@@ -279,7 +266,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
 
     # ---- participants ----------------------------------------------------------------------------------------------
 
-    def _member(self, name: str) -> Member:
+    def _member(self, name: str) -> ops.Member:
         return self._members[name]
 
     def _open_all(self) -> None:
@@ -288,11 +275,11 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
             if not member.late:
                 self._try(-1, lambda: self._try_to_open(member))  # noqa: B023
 
-    def _try_to_open(self, member: Member) -> None:
+    def _try_to_open(self, member: ops.Member) -> None:
         with suppress(*([ScheduleStoppedError] if member.may_be_refused else [])):
             self._open(member)
 
-    def _play_require(self, op: Require) -> None:
+    def _play_require(self, op: ops.Require) -> None:
         for stage in self._distinct:
             declared = stage.trace.declaration
             for name in op.capabilities:
@@ -302,12 +289,12 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         if op.condition and not self._value(op.condition):
             raise RequirementNotMetError(op.reason or f"{op.condition} does not hold")
 
-    def _play_step_clock(self, op: StepClock) -> None:
+    def _play_step_clock(self, op: ops.StepClock) -> None:
         self._clocks[op.who] += op.ms
 
     def _open_participants(self, who: str) -> list[str]:
         """The open participants that an operation applies to."""
-        if who != EVERYBODY:
+        if who != ops.EVERYBODY:
             return [who] if who in self._actors else []
         return [name for name in self._members if name in self._actors]
 
@@ -319,7 +306,7 @@ class BasePlayer(ABC, Generic[A, S, T, W]):
         stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         return stage
 
-    def _play_calm(self, op: Calm) -> None:
+    def _play_calm(self, op: ops.Calm) -> None:
         self._heal()
         group_trace, quiet = self.group_trace, 0
         group_trace.settled = False

@@ -23,19 +23,9 @@ from ..declaration import printable
 from ..files import FileError, packaged_schema, read_bytes
 from ..suggestions import did_you_mean
 from ..yaml_text import YamlError
+from . import operations as ops
 from .base_player import MAX_STEPS, QUIET_ROUNDS
 from .expressions import TIMES, ExpressionError, names_in
-from .operations import (
-    EVERYBODY,
-    STRAIGHT,
-    Calm,
-    Expectation,
-    Member,
-    Operation,
-    Repeat,
-    Route,
-    Schedule,
-)
 from .parameter import ParameterError, value_of
 
 if TYPE_CHECKING:  # imported when a file is read, because the import is slow
@@ -89,9 +79,9 @@ class ScheduleDocument:
 class Notation:
     """The file format for the schedules of a protocol."""
 
-    operations: Mapping[str, type[Operation]]
+    operations: Mapping[str, type[ops.Operation]]
     """The operations by their names in a file."""
-    member: type[Member]
+    member: type[ops.Member]
     entry: Callable[..., Any] = dict
     """Converts an object within a list, such as an entry of a causal history. Called with the fields of the object."""
     named: frozenset[str] = field(kw_only=True)
@@ -108,7 +98,7 @@ class Notation:
         """The JSON Schema (2020-12) of a schedule."""
         return packaged_schema(self.package, "schedule.schema.json")
 
-    def from_json(self, data: Any) -> Schedule:
+    def from_json(self, data: Any) -> ops.Schedule:
         """Parse the output of ``to_json``. Raises ScheduleFileError."""
         self._hold_to_counts(data)
         if not self._quick_validator.is_valid(data):
@@ -118,15 +108,15 @@ class Notation:
             raise complaint
         return schedule
 
-    def loads(self, text: str) -> Schedule:
+    def loads(self, text: str) -> ops.Schedule:
         """Parse the text of a JSON file. Raises ScheduleFileError."""
         return self.from_document(ScheduleDocument(parse_text(text), text))
 
-    def load(self, path: Path) -> Schedule:
+    def load(self, path: Path) -> ops.Schedule:
         """Read a schedule from a file. Raises ScheduleFileError, also if the file cannot be read."""
         return self.from_document(read(path))
 
-    def from_document(self, document: ScheduleDocument) -> Schedule:
+    def from_document(self, document: ScheduleDocument) -> ops.Schedule:
         """Parse a file that was read. Raises ScheduleFileError with the line."""
         try:
             return self.from_json(document.data)
@@ -150,14 +140,14 @@ class Notation:
             each.line = document.line(each.path)
         return sorted(found, key=lambda each: each.line)
 
-    def _schedule(self, data: dict[str, Any]) -> Schedule:
+    def _schedule(self, data: dict[str, Any]) -> ops.Schedule:
         """Build the schedule from the JSON values of a file, which match the schema."""
         rules = self.schema["properties"]
         notes = dict(data.get("notes", {}))
         if "revision" in data and notes.setdefault("revision", data["revision"]) != data["revision"]:
             message = f"the notes name another revision, {printable(repr(notes['revision']), 60)}"
             raise ScheduleFileError(f"revision: {message}", ("revision",))
-        return Schedule(
+        return ops.Schedule(
             tuple(
                 self.member(**_values({"name": member} if isinstance(member, str) else member))
                 for member in data["members"]
@@ -171,7 +161,7 @@ class Notation:
             data.get("description", ""),
             tuple(data.get("requirements", ())),
             tuple(
-                Expectation(row["who"], what, tuple(labels))
+                ops.Expectation(row["who"], what, tuple(labels))
                 for row in data.get("expect", ())
                 for what, labels in row.items()
                 if what != "who"
@@ -233,11 +223,11 @@ class Notation:
         validator: Draft202012Validator = held_to(self.schema)
         return validator
 
-    def _operation(self, row: dict[str, Any]) -> Operation:
+    def _operation(self, row: dict[str, Any]) -> ops.Operation:
         kind = self.operations[row.pop("op")]
         if "route" in row:
             route = row["route"]
-            row["route"] = Route(
+            row["route"] = ops.Route(
                 tuple(route.get("lost", ())), tuple(route.get("late", {}).items()), tuple(route.get("twice", ()))
             )
         return kind(**_values(row, self.entry))
@@ -335,7 +325,7 @@ def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: di
             yield from validator.descend(instance, case["then"], schema_path=index)
 
 
-def to_json(schedule: Schedule) -> dict[str, Any]:
+def to_json(schedule: ops.Schedule) -> dict[str, Any]:
     """The schedule as JSON values, without fields that have their default."""
     out: dict[str, Any] = {"version": VERSION}
     if schedule.name:
@@ -359,7 +349,7 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
     return out
 
 
-def dumps(schedule: Schedule) -> str:
+def dumps(schedule: ops.Schedule) -> str:
     """The schedule as the text of a file, one operation per line."""
     data = to_json(schedule)
     operations = data.pop("operations")
@@ -382,7 +372,7 @@ def _values(row: Mapping[str, Any], entry: Callable[..., Any] = dict) -> dict[st
     return out
 
 
-def to_yaml(schedule: Schedule, notation: Notation) -> str:
+def to_yaml(schedule: ops.Schedule, notation: Notation) -> str:
     """The schedule as the text of a YAML file for people: one operation per line, without keys that have their
     default."""
     data = to_json(schedule)
@@ -431,7 +421,7 @@ def _plain(item: Any) -> dict[str, Any]:
         default = f.default_factory() if f.default_factory is not MISSING else f.default
         if value == default and type(value) is type(default):
             continue
-        if isinstance(value, Route):
+        if isinstance(value, ops.Route):
             value = _plain(value) | ({"late": dict(value.late)} if value.late else {})
         elif f.name == "configuration":
             value = dict(value)
@@ -466,7 +456,7 @@ def _place(path: yaml_text.Path) -> str:
     return printable(where, 200) or "the file"
 
 
-def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator[ScheduleFileError]:
+def _loose_ends(schedule: ops.Schedule, in_expressions: Collection[str]) -> Iterator[ScheduleFileError]:
     """Yield the errors of a schedule that its JSON Schema cannot find, such as a name that occurs twice."""
     names, number = set(schedule.names), len(schedule.channels)
     if len(names) != len(schedule.members):
@@ -488,7 +478,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
             ("operations",),
         )
     # A `calm` operation plays at least two rounds, or one if its `rounds` is 1. All participants tick in each round.
-    calm = [operation.rounds for operation in schedule.operations if isinstance(operation, Calm)]
+    calm = [operation.rounds for operation in schedule.operations if isinstance(operation, ops.Calm)]
     rounds = sum(min(most, QUIET_ROUNDS) for most in calm)
     present_count = sum(not member.late for member in schedule.members)
     if (steps := rounds * present_count) > MAX_STEPS:
@@ -498,8 +488,8 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
             ("operations",),
         )
     for index, operation in enumerate(schedule.operations):
-        repeated = operation.operations if isinstance(operation, Repeat) else 0
-        if any(isinstance(each, Repeat) for each in schedule.operations[index + 1 : index + 1 + repeated]):
+        repeated = operation.operations if isinstance(operation, ops.Repeat) else 0
+        if any(isinstance(each, ops.Repeat) for each in schedule.operations[index + 1 : index + 1 + repeated]):
             yield ScheduleFileError(f"operations[{index}]: a `repeat` repeats another `repeat`", ("operations", index))
         for complaint in (*_strangers(operation, names, number), *_wrong_expression(operation, in_expressions)):
             yield ScheduleFileError(f"operations[{index}] ({operation.op}): {complaint}", ("operations", index))
@@ -521,7 +511,7 @@ def _loose_ends(schedule: Schedule, in_expressions: Collection[str]) -> Iterator
                 yield ScheduleFileError(f"{_place(where)}: {text}", where)
 
 
-def _strangers(operation: Operation, names: Collection[str], channels: int) -> Iterator[str]:
+def _strangers(operation: ops.Operation, names: Collection[str], channels: int) -> Iterator[str]:
     """Describe the wrong names in an operation: participants and channels that the schedule lacks, and peers that are
     participants."""
     for name in sorted(participants_in(operation)):
@@ -533,7 +523,7 @@ def _strangers(operation: Operation, names: Collection[str], channels: int) -> I
         yield f"the scripted peer {peer!r} is also a participant"
 
 
-def labels_in(schedule: Schedule) -> Iterator[str]:
+def labels_in(schedule: ops.Schedule) -> Iterator[str]:
     """The labels of all messages of a schedule. An operation that sends several messages numbers them."""
     for operation in schedule.operations:
         if label := getattr(operation, "label", ""):
@@ -542,7 +532,7 @@ def labels_in(schedule: Schedule) -> Iterator[str]:
                 yield from (f"{label}.{number}" for number in range(1, times + 1))
 
 
-def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[str]:
+def _wrong_expression(operation: ops.Operation, known: Collection[str]) -> Iterator[str]:
     """The reason why an expression of an operation is invalid or uses a name that is not in ``known``."""
     for key in ("when", "period", "condition", "lamport", "rounds", "until", "ones", "most", "otherwise"):
         expression = getattr(operation, key, "")
@@ -555,11 +545,11 @@ def _wrong_expression(operation: Operation, known: Collection[str]) -> Iterator[
                 yield f"{key}: {error}"
 
 
-def participants_in(operation: Operation) -> set[str]:
+def participants_in(operation: ops.Operation) -> set[str]:
     """The participants that an operation names."""
     names: set[str] = set()
-    for value in (getattr(operation, key, EVERYBODY) for key in operation.names):
+    for value in (getattr(operation, key, ops.EVERYBODY) for key in operation.names):
         names |= {value} if isinstance(value, str) else set(value)
-    route = getattr(operation, "route", STRAIGHT)
+    route = getattr(operation, "route", ops.STRAIGHT)
     names |= {*route.lost, *route.twice, *(name for name, _ in route.late)}
-    return names - {EVERYBODY}
+    return names - {ops.EVERYBODY}

@@ -35,41 +35,10 @@ from ..schedules.expressions import MOST, OF_SDS, UNTOLD
 from ..schedules.group_trace import NEVER
 from ..schedules.network import Network
 from ..stage import ScheduleStoppedError
+from . import operations as ops
 from .actor import MAX_TICKS, QUIET_TICKS, Actor
 from .encodings import ENCODINGS
 from .group_trace import Act, GroupTrace, Loss, Packet
-from .operations import (
-    EVERYBODY,
-    STRAIGHT,
-    TWINS,
-    Again,
-    Await,
-    BuildFilter,
-    Calm,
-    Crash,
-    Cut,
-    Entry,
-    Ephemeral,
-    Garble,
-    Heal,
-    Join,
-    Links,
-    Look,
-    Lookup,
-    Mark,
-    Member,
-    Receive,
-    Reference,
-    RepairTimes,
-    Route,
-    Say,
-    Schedule,
-    Send,
-    Settle,
-    Sync,
-    Tick,
-    Write,
-)
 from .peer import unknown_ids
 from .stage import Stage
 from .trace import Step, Trace, Wire
@@ -88,7 +57,7 @@ NO_FILTER = "the message needs a bloom filter"
 """Begins each reason why a message of a scripted peer was not written for lack of a bloom filter."""
 
 
-def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
+def play(schedule: ops.Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     """Play a schedule. ``stages`` has the stage of each member, by name.
 
     The stages are closed at the end. A breakdown of an implementation ends the group trace and is recorded in it.
@@ -96,7 +65,7 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> GroupTrace:
     return Player(schedule, stages).play()
 
 
-def perform(schedule: Schedule, stage: Stage, length_factor: int = 1) -> GroupTrace:
+def perform(schedule: ops.Schedule, stage: Stage, length_factor: int = 1) -> GroupTrace:
     """Play a schedule as a scenario: all participants are played on one stage, which stays open.
 
     ``length_factor`` multiplies the maximum length of the group trace.
@@ -122,7 +91,7 @@ def hint_of(label: str) -> bytes:
 class Player(BasePlayer[Actor, Step, Trace, Wire]):
     """Plays one schedule and records its group trace."""
 
-    def __init__(self, schedule: Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
+    def __init__(self, schedule: ops.Schedule, stages: Mapping[str, Stage], length_factor: int = 1) -> None:
         super().__init__(schedule, stages, length_factor)
         self._network = Network[Wire](schedule.seed)
         self._arriving = False
@@ -153,7 +122,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         if member.name in self._actors or member.name in self.group_trace.crashed:
             return
         opened: list[Actor] = []
-        self._act(member.name, lambda: opened.append(self._opened(member)), STRAIGHT)
+        self._act(member.name, lambda: opened.append(self._opened(member)), ops.STRAIGHT)
         self._actors[member.name] = opened[0]
 
     def _opened(self, member: operations.Member) -> Actor:
@@ -161,7 +130,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         stage: Stage = self._stages[member.name]
         channels, configuration = self.schedule.channels, dict(self.schedule.configuration)
         participant_id = instance = ""
-        if isinstance(member, Member):
+        if isinstance(member, ops.Member):
             configuration |= dict(member.configuration)
             participant_id = member.participant_id
             instance = member.name.removeprefix(f"{participant_id} (").removesuffix(")") if participant_id else ""
@@ -170,26 +139,26 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             elif not stage.trace.declaration.can(pb.CAPABILITY_CHANNELS):
                 channels = channels[:1]
         pb_configuration = pb.Configuration(**configuration)  # type: ignore[arg-type]
-        if isinstance(member, Member) and member.sds_r is not None:
+        if isinstance(member, ops.Member) and member.sds_r is not None:
             pb_configuration.sds_r = member.sds_r
         return stage.open(participant_id or member.name, channels, configuration=pb_configuration, instance=instance)
 
-    def _play_join(self, op: Join) -> None:
+    def _play_join(self, op: ops.Join) -> None:
         self._try_to_open(self._member(op.who))
 
-    def _play_crash(self, op: Crash) -> None:
+    def _play_crash(self, op: ops.Crash) -> None:
         if self._actors.pop(op.who, None) is not None or op.who not in self.group_trace.parties:
             self.group_trace.crashed.setdefault(op.who, self._operation)
 
     # ---- steps and the network -------------------------------------------------------------------------------------
 
-    def _play_links(self, op: Links) -> None:
+    def _play_links(self, op: ops.Links) -> None:
         self._network.change(op)
 
-    def _play_cut(self, op: Cut) -> None:
+    def _play_cut(self, op: ops.Cut) -> None:
         self._network.cut(op)
 
-    def _play_heal(self, op: Heal) -> None:
+    def _play_heal(self, op: ops.Heal) -> None:
         self._heal()
 
     def _heal(self) -> None:
@@ -199,7 +168,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         self,
         who: str,
         does: Callable[[], object],
-        route: Route,
+        route: ops.Route,
         packet: Packet | None = None,
         source: str = "network",
         label: str = "",
@@ -240,7 +209,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         self._record_broadcast(packet)
         return packet
 
-    def _carry(self, packet: Packet, listeners: list[str], route: Route) -> None:
+    def _carry(self, packet: Packet, listeners: list[str], route: ops.Route) -> None:
         for listener, why in self._network.carry(packet, listeners, route):
             self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
         self._arrive(self._elapsed)
@@ -266,7 +235,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             why = "crashed" if listener in self.group_trace.crashed else "absent"
             self.group_trace.losses.append(Loss(packet, listener, self._elapsed, why))
             return
-        self._act(listener, lambda: self._deliver(listener, actor, wire or packet.wire), STRAIGHT, packet, source)
+        self._act(listener, lambda: self._deliver(listener, actor, wire or packet.wire), ops.STRAIGHT, packet, source)
 
     def _pass(self, milliseconds: int) -> None:
         until = self._elapsed + milliseconds
@@ -318,7 +287,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
 
     def _channel(self, who: str, number: int) -> str:
         channels, member = self._actors[who].party.channels, self._member(who)
-        if isinstance(member, Member) and number in member.channels:
+        if isinstance(member, ops.Member) and number in member.channels:
             return channels[member.channels.index(number)]
         return channels[min(number, len(channels) - 1)]
 
@@ -355,13 +324,13 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
                 last = next((state for state in states if state is not None), None)
                 return int(last is not None and last.HasField("outgoing_repairs"))
 
-    def _play_send(self, op: Send) -> None:
+    def _play_send(self, op: ops.Send) -> None:
         for who in self._open_participants(op.who):
             for number in range(1, op.times + 1):
                 self._packets_before = len(self.group_trace.packets)
                 self._send_one(op, who, op.label if number == op.times else f"{op.label}.{number}")
 
-    def _send_one(self, op: Send, who: str, label: str) -> None:
+    def _send_one(self, op: ops.Send, who: str, label: str) -> None:
         actor, channel = self._actors[who], self._channel(who, op.channel)
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
         given = bytes.fromhex(op.raw_hint) or hint_of(label)
@@ -378,26 +347,26 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
             self._act(who, lambda: actor.send(content, channel, message_id, hint), op.route, label=label)
 
-    def _play_sync(self, op: Sync) -> None:
+    def _play_sync(self, op: ops.Sync) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             if op.or_content and not actor.stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-                self._send_one(Send(who, op.label, op.channel, numbered=True, route=op.route), who, op.label)
+                self._send_one(ops.Send(who, op.label, op.channel, numbered=True, route=op.route), who, op.label)
             else:
                 self._act(who, lambda: actor.send_sync(channel), op.route, label=op.label)  # noqa: B023
 
-    def _play_ephemeral(self, op: Ephemeral) -> None:
+    def _play_ephemeral(self, op: ops.Ephemeral) -> None:
         for who in self._open_participants(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
             content = b"" if op.empty else self._to_sendable(bytes.fromhex(op.raw) or b"typing")
             with suppress(*([ScheduleStoppedError] if op.may_be_refused else [])):
                 self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
-    def _play_tick(self, op: Tick) -> None:
+    def _play_tick(self, op: ops.Tick) -> None:
         for who in self._open_participants(op.who):
             self._act(who, self._actors[who].tick, op.route)
 
-    def _play_look(self, op: Look) -> None:
+    def _play_look(self, op: ops.Look) -> None:
         for who in self._open_participants(op.who):
             actor = self._actors[who]
             for channel in actor.party.channels if op.channel is None else (self._channel(who, op.channel),):
@@ -405,9 +374,9 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
                     ids = [key[1] for key in self._has[who] if key[0] == channel][-20:]
                 else:
                     ids = list(map(self._id, op.filter))
-                self._act(who, lambda: actor.observe(*ids, channel_id=channel), STRAIGHT)  # noqa: B023
+                self._act(who, lambda: actor.observe(*ids, channel_id=channel), ops.STRAIGHT)  # noqa: B023
 
-    def _play_lookup(self, op: Lookup) -> None:
+    def _play_lookup(self, op: ops.Lookup) -> None:
         for who in self._open_participants(op.who):
             requested: set[tuple[str, str]] = set()
             while pending := [key for key in self._wants[who] if key not in requested]:
@@ -417,7 +386,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
                     if packet is not None and key not in self._has[who] and key not in self._has_syncs[who]:
                         self._receive(who, packet, "store")
 
-    def _play_again(self, op: Again) -> None:
+    def _play_again(self, op: ops.Again) -> None:
         packet = self.group_trace.labels.get(op.label)
         if packet is None or op.to not in self._actors or packet.wire.message is None:
             return
@@ -427,16 +396,16 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             wire = self._encode_message(replace(packet.wire.message, repair_request=asks))
         self._receive(op.to, packet, "again", wire)
 
-    def _play_say(self, op: Say) -> None:
+    def _play_say(self, op: ops.Say) -> None:
         self._carry(self._written_by(op), self._open_participants(op.to), op.route)
 
-    def _play_write(self, op: Write) -> None:
+    def _play_write(self, op: ops.Write) -> None:
         self._written_by(op)
 
-    def _written_by(self, op: Write) -> Packet:
+    def _written_by(self, op: ops.Write) -> Packet:
         return self._packet(op.peer, self._encode_message(self._message_of(op), op.encoding, op.layout), 0, op.label)
 
-    def _play_receive(self, op: Receive) -> None:
+    def _play_receive(self, op: ops.Receive) -> None:
         requested_ids = self._asked_by(op.who) if op.asked else None
         sent_ids = self._sent_since(op.unanswered_since, op.who) if op.unanswered_since else None
         hinted = self._distinct[0].trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) and (op.hint or op.empty)
@@ -461,7 +430,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         sent = (packet.wire.message for packet in packets if packet.sender == who and packet.act)
         return {message.message_id for message in sent if message is not None}
 
-    def _play_settle(self, op: Settle) -> None:
+    def _play_settle(self, op: ops.Settle) -> None:
         for who in self._open_participants(op.who):
             actor, quiet = self._actors[who], 0
             if op.undelivered and not self._is_undelivered(actor, self._id(op.undelivered)):
@@ -470,7 +439,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             for _ in range(MAX_TICKS):
                 self._advance(in_force.incoming_sweep_ms if in_force.HasField("incoming_sweep_ms") else 60_000)
                 ticks: list[Step] = []
-                self._act(who, lambda: ticks.append(actor.tick()), STRAIGHT)  # noqa: B023
+                self._act(who, lambda: ticks.append(actor.tick()), ops.STRAIGHT)  # noqa: B023
                 progress = any(event.kind in ("delivered", "lost") for event in ticks[0].events)
                 quiet = 0 if progress else quiet + 1
                 if quiet >= QUIET_TICKS:
@@ -486,11 +455,11 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             for event in step.events
         )
 
-    def _play_mark(self, op: Mark) -> None:
+    def _play_mark(self, op: ops.Mark) -> None:
         self._marks[op.label] = self._now_ms
         self._packets_at_marks[op.label] = len(self.group_trace.packets)
 
-    def _play_garble(self, op: Garble) -> None:
+    def _play_garble(self, op: ops.Garble) -> None:
         raw, dialect = bytes.fromhex(op.wire), None
         if op.label:
             whole, dialect = self.group_trace.labels.get(op.label), self._distinct[0].dialect
@@ -503,7 +472,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- times of repairs ------------------------------------------------------------------------------------------
 
-    def _play_await(self, op: Await) -> None:
+    def _play_await(self, op: ops.Await) -> None:
         for who in self._open_participants(op.who):
             due = [self._due_ms(who, label) for label in op.messages]
             if op.nth > len(due):
@@ -541,7 +510,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- codec -----------------------------------------------------------------------------------------------------
 
-    def _play_build_filter(self, op: BuildFilter) -> None:
+    def _play_build_filter(self, op: ops.BuildFilter) -> None:
         stage, members, queried = self._distinct[0], op.members, op.queried
         if op.who:
             if op.who not in self._actors:
@@ -563,20 +532,20 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
             query = pb.QueryFilter(bloom_filter=built, message_ids=queried[start : start + MOST_QUERIED])
             stage.step("", pb.Request(query_filter=query))
 
-    def _play_repair_times(self, op: RepairTimes) -> None:
+    def _play_repair_times(self, op: ops.RepairTimes) -> None:
         asked: dict[str, Any] = {field.name: getattr(op, field.name) for field in fields(op) if field.name != "when"}
         self._distinct[0].step("", pb.Request(repair_times=pb.RepairTimes(now_ms=self._now_ms, **asked)))
 
     # ---- calm ------------------------------------------------------------------------------------------------------
 
-    def _round(self, op: Calm) -> None:
-        self._play_tick(Tick())
+    def _round(self, op: ops.Calm) -> None:
+        self._play_tick(ops.Tick())
         for channel in range(len(self.schedule.channels) or 1):
-            for who in self._open_participants(EVERYBODY):
+            for who in self._open_participants(ops.EVERYBODY):
                 if channel < len(self._actors[who].party.channels):
-                    self._try(self._operation, lambda: self._play_sync(Sync(who, channel)))  # noqa: B023
+                    self._try(self._operation, lambda: self._play_sync(ops.Sync(who, channel)))  # noqa: B023
         if op.store:
-            self._play_lookup(Lookup())
+            self._play_lookup(ops.Lookup())
 
     def _account(self) -> tuple[int, int, int]:
         """Counts that change between two calm rounds if the first of them changed anything.
@@ -607,7 +576,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
 
     # ---- messages of scripted peers --------------------------------------------------------------------------------
 
-    def _message_of(self, op: Write) -> Message:
+    def _message_of(self, op: ops.Write) -> Message:
         stage: Stage = self._distinct[0]
         channel = stage.label(self.schedule.channels[op.channel]) if self.schedule.channels else UNNAMED_CHANNEL
         peer = stage.peer(op.peer, channel)
@@ -637,7 +606,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         if op.filter is not None and not op.raw_filter:
             # The filter has the bloom profile of the first implementation. Other implementations may not understand it.
             bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
-            if bloom_filter is None and not isinstance(op, Say):
+            if bloom_filter is None and not isinstance(op, ops.Say):
                 raise ScheduleStoppedError(
                     f"{NO_FILTER}: the suite cannot build one that the implementation understands"
                 )
@@ -651,7 +620,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         if "hints" in op.empty:
             history = tuple(replace(entry, retrieval_hint=b"") for entry in history)
         if op.message_id or op.id_of:
-            message_id = op.message_id or self._id(Entry(op.id_of, twin=op.twin))
+            message_id = op.message_id or self._id(ops.Entry(op.id_of, twin=op.twin))
         if op.length:
             content_bytes = bytes(op.length)
         return Message(
@@ -695,8 +664,8 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         stage: Stage = self._distinct[0]
         return content if is_text(content) else stage.as_sendable(content)
 
-    def _id(self, reference: Reference) -> str:
-        if isinstance(reference, Entry):
+    def _id(self, reference: ops.Reference) -> str:
+        if isinstance(reference, ops.Entry):
             if reference.id is not None:
                 return reference.id
             if reference.twin:
@@ -711,11 +680,11 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
 
         If there is no such ID of this kind, an ID that was never sent.
         """
-        twin = TWINS[kind](message_id)
+        twin = ops.TWINS[kind](message_id)
         return twin if twin not in ("", message_id) else f"{NEVER}{kind}"
 
     def _entries(
-        self, references: tuple[Reference, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
+        self, references: tuple[ops.Reference, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
     ) -> tuple[HistoryEntry, ...]:
         """Make the entries of a causal history or a repair request.
 
@@ -723,7 +692,7 @@ class Player(BasePlayer[Actor, Step, Trace, Wire]):
         """
         out = []
         for one in references:
-            if isinstance(one, Entry):
+            if isinstance(one, ops.Entry):
                 hint = None if one.hint is None else bytes.fromhex(one.hint)
                 sender = self._distinct[0].label(one.sender) if one.sender else one.sender
                 out.append(HistoryEntry(self._id(one), hint, sender))

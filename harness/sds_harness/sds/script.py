@@ -15,36 +15,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..schedules import expressions, script
 from ..schedules.operations import is_about_declarations
+from . import operations as ops
 from .language import SDS
-from .operations import (
-    TWINS,
-    Again,
-    Await,
-    Crash,
-    Cut,
-    Entry,
-    Ephemeral,
-    Garble,
-    Heal,
-    Join,
-    Links,
-    Look,
-    Lookup,
-    Mark,
-    Member,
-    Operation,
-    Receive,
-    Repeat,
-    Require,
-    Schedule,
-    Send,
-    Settle,
-    StepClock,
-    Sync,
-    Tick,
-    Wait,
-    Write,
-)
 
 
 @dataclass(frozen=True)
@@ -144,44 +116,44 @@ class Message:
         return Moment(self.label)
 
     @property
-    def signed(self) -> Entry:
+    def signed(self) -> ops.Entry:
         """An entry for the message that also names the sender, as participants write it with SDS-R."""
-        return Entry(self.label, sender=self.sender)
+        return ops.Entry(self.label, sender=self.sender)
 
 
-Dependency = Message | Entry | str
+Dependency = Message | ops.Entry | str
 """A dependency of a message: another message, an entry of a causal history, or a message ID."""
 
 
-def entry(dependency: Dependency, hint: bytes | None = None, sender: str | None = None) -> Entry:
+def entry(dependency: Dependency, hint: bytes | None = None, sender: str | None = None) -> ops.Entry:
     """Make the entry of a causal history for a dependency, with a retrieval hint and a sender if given."""
-    named = Entry(dependency.label) if isinstance(dependency, Message) else _reference(dependency)
-    return Entry(named.label, named.id, None if hint is None else hint.hex(), sender)
+    named = ops.Entry(dependency.label) if isinstance(dependency, Message) else _reference(dependency)
+    return ops.Entry(named.label, named.id, None if hint is None else hint.hex(), sender)
 
 
-def twins(message: Message) -> list[Entry]:
+def twins(message: Message) -> list[ops.Entry]:
     """Entries whose IDs are similar to the ID of a message but differ from it, one for each of ``TWINS``."""
-    return [Entry(message.label, twin=twin) for twin in TWINS]
+    return [ops.Entry(message.label, twin=twin) for twin in ops.TWINS]
 
 
 def _labels(messages: Sequence[Message]) -> tuple[str, ...]:
     return tuple(message.label for message in messages)
 
 
-def signed(*messages: Message) -> tuple[Entry, ...]:
+def signed(*messages: Message) -> tuple[ops.Entry, ...]:
     """Entries that name the senders of the messages."""
     return tuple(message.signed for message in messages)
 
 
-def _reference(dependency: Entry | str) -> Entry:
-    return Entry(id=dependency) if isinstance(dependency, str) else dependency
+def _reference(dependency: ops.Entry | str) -> ops.Entry:
+    return ops.Entry(id=dependency) if isinstance(dependency, str) else dependency
 
 
-def _references(dependencies: Sequence[Dependency]) -> tuple[str | Entry, ...]:
+def _references(dependencies: Sequence[Dependency]) -> tuple[str | ops.Entry, ...]:
     return tuple(one.label if isinstance(one, Message) else _reference(one) for one in dependencies)
 
 
-class Script(script.Script[Member]):
+class Script(script.Script[ops.Member]):
     """A schedule that is being written: each call appends an operation."""
 
     language = SDS
@@ -196,15 +168,15 @@ class Script(script.Script[Member]):
         self._marks = 0
         self._peers: list[Peer] = []
 
-    def schedule(self, name: str) -> Schedule:
+    def schedule(self, name: str) -> ops.Schedule:
         """The schedule with all operations so far. Its network is cut: each arrival is an operation of the script."""
         names = tuple(member.name for member in self.members)
-        cut = [Cut(names, names)] if len(names) > 1 else []
+        cut = [ops.Cut(names, names)] if len(names) > 1 else []
         start = next((n for n, one in enumerate(self.operations) if not is_about_declarations(one)), 0)
         operations = (*self.operations[:start], *cut, *self.operations[start:])
         every = tuple(range(len(self._channels)))
         members = tuple(replace(one, channels=() if one.channels == every else one.channels) for one in self.members)
-        return Schedule(members, operations, tuple(self._channels), name=name)
+        return ops.Schedule(members, operations, tuple(self._channels), name=name)
 
     # ---- time --------------------------------------------------------------------------------------------------------
 
@@ -214,7 +186,7 @@ class Script(script.Script[Member]):
         if self._mark is None:
             self._marks += 1
             self._mark = Moment(f"t{self._marks}")
-            self.add(Mark(self._mark.since))
+            self.add(ops.Mark(self._mark.since))
         return self._mark
 
     def mark(self) -> Moment:
@@ -225,24 +197,24 @@ class Script(script.Script[Member]):
     def advance(self, period: Period | int) -> None:
         """Let virtual time pass."""
         if isinstance(period, int):
-            self.add(Wait(period))
+            self.add(ops.Wait(period))
             self._mark = self._mark and self._mark + period
         else:
-            self.add(Wait(period=period.text))
+            self.add(ops.Wait(period=period.text))
             self._mark = None
 
     def connect(self, delay_ms: int) -> None:
         """Connect all participants from now on: each broadcast arrives at all others after ``delay_ms``."""
-        self.add(Heal(), Links(delay_ms=(delay_ms, delay_ms)))
+        self.add(ops.Heal(), ops.Links(delay_ms=(delay_ms, delay_ms)))
 
     def cut(self, senders: Sequence[Part], listeners: Sequence[Part]) -> None:
         """Cut the links from ``senders`` to ``listeners``; the links in the other direction stay unchanged."""
         deaf = tuple(part.name for part in listeners)
-        self.add(Cut(tuple(part.name for part in senders), deaf, both=False))
+        self.add(ops.Cut(tuple(part.name for part in senders), deaf, both=False))
 
-    def add(self, *operations: Operation) -> None:
+    def add(self, *operations: ops.Operation) -> None:
         super().add(*operations)
-        if any(isinstance(operation, Settle | Await) for operation in operations):
+        if any(isinstance(operation, ops.Settle | ops.Await) for operation in operations):
             self._mark = None  # these operations let an unknown time pass
 
     @contextmanager
@@ -265,7 +237,7 @@ class Script(script.Script[Member]):
         self._mark = None
         body = self.operations[begin:]
         number = rounds.text if isinstance(rounds, Period) else ""
-        self.operations.insert(begin, Repeat(len(body), most, number, until, when=self._condition))
+        self.operations.insert(begin, ops.Repeat(len(body), most, number, until, when=self._condition))
         for peer in self._peers:
             peer.skip((most - 1) * sum(getattr(operation, "peer", "") == peer.name for operation in body))
 
@@ -273,7 +245,7 @@ class Script(script.Script[Member]):
 
     def require(self, condition: str, reason: str) -> None:
         """End the schedule at this point, and report ``reason``, unless ``condition`` holds (see ``expressions``)."""
-        self.add(Require(condition=condition, reason=reason))
+        self.add(ops.Require(condition=condition, reason=reason))
 
     def open(
         self,
@@ -294,9 +266,9 @@ class Script(script.Script[Member]):
         if not channels:
             self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
         asked = {field.name: value for field, value in configuration.ListFields()} if configuration is not None else {}
-        late = any(not (is_about_declarations(one) or isinstance(one, Mark)) for one in self.operations)
+        late = any(not (is_about_declarations(one) or isinstance(one, ops.Mark)) for one in self.operations)
         self.named &= bool(channels)
-        member = Member(
+        member = ops.Member(
             f"{name} ({instance})" if instance else name,
             late=late,
             channels=tuple(map(self.channel, channels)),
@@ -306,7 +278,7 @@ class Script(script.Script[Member]):
         )
         self.members.append(member)
         if late:
-            self.add(Join(member.name))
+            self.add(ops.Join(member.name))
         return Part(self, member, name)
 
     def channel(self, name: str) -> int:
@@ -324,7 +296,7 @@ class Part:
 
     in_force = InForce()
 
-    def __init__(self, script: Script, member: Member, participant_id: str) -> None:
+    def __init__(self, script: Script, member: ops.Member, participant_id: str) -> None:
         self.script = script
         self.name = member.name
         self.participant_id = participant_id
@@ -350,32 +322,32 @@ class Part:
         if hint and not optional:
             self.script.need(pb.CAPABILITY_RETRIEVAL_HINTS)
         empty = ("hint",) if hint is None else ()
-        self.script.add(Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
+        self.script.add(ops.Receive(self.name, _labels(messages), (hint or b"").hex(), empty=empty))
 
     def receive_asked(self, *messages: Message) -> None:
         """Let the messages arrive that are in the repair request of the participant's newest broadcast."""
-        self.script.add(Receive(self.name, _labels(messages), asked=True))
+        self.script.add(ops.Receive(self.name, _labels(messages), asked=True))
 
     def receive_unanswered(self, since: Moment, *messages: Message) -> None:
         """Let those messages arrive whose repair request contains a message that the participant has not sent since
         ``since``."""
-        self.script.add(Receive(self.name, _labels(messages), unanswered_since=since.since))
+        self.script.add(ops.Receive(self.name, _labels(messages), unanswered_since=since.since))
 
     def receive_bytes(self, wire: bytes) -> None:
         """Let bytes, which need not be a message, arrive at the participant."""
-        self.script.add(Garble(self.name, wire.hex()))
+        self.script.add(ops.Garble(self.name, wire.hex()))
 
     def receive_part(self, message: Message, end: int = 0, percent: int = 100) -> None:
         """Let only the first bytes of a message arrive; ``end`` and ``percent`` as in ``Garble``."""
-        self.script.add(Garble(self.name, label=message.label, end=end, percent=percent))
+        self.script.add(ops.Garble(self.name, label=message.label, end=end, percent=percent))
 
     def receive_copy(self, message: Message, *requests: Message) -> None:
         """Let a message arrive again; ``requests`` replaces its repair request."""
-        self.script.add(Again(message.label, self.name, tuple(request.label for request in requests)))
+        self.script.add(ops.Again(message.label, self.name, tuple(request.label for request in requests)))
 
     def receive_missing(self) -> None:
         """Let all messages arrive that the participant misses and that were written (a `lookup`)."""
-        self.script.add(Lookup(self.name))
+        self.script.add(ops.Lookup(self.name))
 
     def send(
         self,
@@ -402,7 +374,7 @@ class Part:
         elif hint:
             given = {**given, "hint": True, "raw_hint": hint.hex()}
         self.script.add(
-            Send(
+            ops.Send(
                 self.name,
                 label,
                 self._number(channel),
@@ -422,7 +394,7 @@ class Part:
         if not optional and not or_content:
             self.script.need(pb.CAPABILITY_SYNC)
         label = self.script.unique_label(f"sync-{self.name}")
-        self.script.add(Sync(self.name, self._number(channel), label=label, or_content=or_content))
+        self.script.add(ops.Sync(self.name, self._number(channel), label=label, or_content=or_content))
         return Message(label, self.participant_id)
 
     def send_ephemeral(self, content: bytes = b"typing", channel: str = "", *, optional: bool = False) -> None:
@@ -434,16 +406,16 @@ class Part:
         given: Mapping[str, Any] = {"raw": content.hex()} if content != b"typing" else {}
         if not content:
             given = {"empty": ("content",), "may_be_refused": True}
-        self.script.add(Ephemeral(self.name, self._number(channel), **given))
+        self.script.add(ops.Ephemeral(self.name, self._number(channel), **given))
 
     def tick(self) -> Part:
         """Run the periodic work that is due. Returns the participant."""
-        self.script.add(Tick(self.name))
+        self.script.add(ops.Tick(self.name))
         return self
 
     def leave(self) -> None:
         """Stop the participant with a `crash`. Expressions then use the configuration of the other participants."""
-        self.script.add(Crash(self.name))
+        self.script.add(ops.Crash(self.name))
 
     def await_due(
         self, *messages: Message, ms: int = 0, nth: int = 1, most: Period | str = "", otherwise: Period | str = ""
@@ -452,7 +424,7 @@ class Part:
 
         Returns the participant.
         """
-        self.script.add(Await(self.name, _labels(messages), nth, ms, str(most), str(otherwise)))
+        self.script.add(ops.Await(self.name, _labels(messages), nth, ms, str(most), str(otherwise)))
         return self
 
     def settle(self, undelivered: Message | None = None) -> Part:
@@ -460,24 +432,24 @@ class Part:
 
         If ``undelivered`` is given, this does nothing when that message was delivered before. Returns the participant.
         """
-        self.script.add(Settle(self.name, undelivered.label if undelivered is not None else ""))
+        self.script.add(ops.Settle(self.name, undelivered.label if undelivered is not None else ""))
         return self
 
     def step_clock(self, ms: int) -> Part:
         """Step the clock of the participant. The clock of scripted peers stays correct. Returns the participant."""
-        self.script.add(StepClock(self.name, ms))
+        self.script.add(ops.StepClock(self.name, ms))
         return self
 
     def observe(self, *filter_ids: Dependency, channel: str = "") -> Part:
         """Request the state, and whether the participant's bloom filter contains the messages. Returns the
         participant."""
-        self.script.add(Look(self.name, self._number(channel), _references(filter_ids)))
+        self.script.add(ops.Look(self.name, self._number(channel), _references(filter_ids)))
         return self
 
     def observe_newest(self) -> Part:
         """Request the state, and whether the participant's bloom filter contains its newest messages. Returns the
         participant."""
-        self.script.add(Look(self.name, self._channel))
+        self.script.add(ops.Look(self.name, self._channel))
         return self
 
     def _label(self) -> str:
@@ -538,7 +510,7 @@ class Peer:
         holds: Sequence[Dependency] | None = None,
         bloom_filter: bytes | None = None,
         filter_of: Message | None = None,
-        message_id: str | Message | Entry | None = None,
+        message_id: str | Message | ops.Entry | None = None,
         sender: str | None = "",
         **fields: Any,
     ) -> Message:
@@ -551,8 +523,8 @@ class Peer:
         """
         self._count += 1
         label = self.script.unique_label(f"{self.name}-{self._count}")
-        same = Entry(message_id.label) if isinstance(message_id, Message) else message_id
-        twin = same if isinstance(same, Entry) else Entry()
+        same = ops.Entry(message_id.label) if isinstance(message_id, Message) else message_id
+        twin = same if isinstance(same, ops.Entry) else ops.Entry()
         empty = tuple(
             name
             for name, value in (("filter", bloom_filter), ("message_id", message_id))
@@ -560,7 +532,7 @@ class Peer:
         )
         empty += fields.pop("empty", ()) + (("sender",) if sender is None else ())
         self.script.add(
-            Write(
+            ops.Write(
                 self.name,
                 label,
                 at.ms if isinstance(at, Moment) else None if at is None else 0,
