@@ -10,7 +10,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.resends import CAP, clock_is_monotonic, gaps, possibly_acknowledged, resends
+from ..view.clock import clock_is_monotonic
+from ..view.resends import CAP, gaps, possibly_acknowledged, resends
 
 MANY = 5
 """Number of copies after which a further copy shows that resending does not end."""

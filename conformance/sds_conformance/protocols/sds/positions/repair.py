@@ -86,10 +86,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """
     side, t_max = requester(view), view.terms.t_max_ms
     for missing in side.requestable if t_max else ():
-        asked, end = (
-            side.first_request_index(missing.message_id, missing.detected.step.index),
-            side.unchanged_until(missing),
-        )
+        asked, end = side.requested_at(missing), side.unchanged_until(missing)
         if asked >= end or not t_max:
             continue
         again = next(

@@ -17,9 +17,9 @@ from sds_reference import Kind
 
 from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
+from .clock import clock_of
 from .facts import Received
 from .repair_tracker import NEVER
-from .resends import steps_back
 
 
 def find_possibly_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
@@ -68,7 +68,7 @@ def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
     Timers may restart when the clock steps back.
     """
     mentions = _mentions(view)[message_id]
-    restarts = [later for _, later in steps_back(view) if mentions[0].index <= later.index <= by.index]
+    restarts = [later for _, later in clock_of(view).back if mentions[0].index <= later.index <= by.index]
     return min(step.now_ms for step in [*mentions, *restarts])
 
 

@@ -13,6 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
+from typing import TypeVar
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -20,6 +22,7 @@ from sds_reference import Kind
 
 from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
+from .clock import clock_is_monotonic, is_latest_time
 from .facts import Received, Sent
 from .other_channels import arrived_elsewhere
 from .repair_terms import SECOND_MS
@@ -35,36 +38,38 @@ class ShownRequests:
     due: dict[str, int]
 
 
+T = TypeVar("T", ShownRequests, Sent, Received)
+_index = attrgetter("step.index")
+
+
 def _first_after(indices: list[int], after: int) -> int:
     """The first of the ascending ``indices`` that is greater than ``after``; `NEVER` if there is none."""
     at = bisect_right(indices, after)
     return indices[at] if at < len(indices) else NEVER
 
 
+def _between(items: list[T], after: int, before: int) -> list[T]:
+    """The ``items`` of the steps after step ``after`` and before step ``before``."""
+    return items[bisect_right(items, after, key=_index) : bisect_left(items, before, key=_index)]
+
+
 class Requester:
     """The requester's side of one participant in one channel."""
 
     def __init__(self, view: ChannelView) -> None:
+        self.view = view
         self.terms = view.terms
-        self.repair = view.repair
-        self.gives_up = view.gives_up
-        self.syncs = view.can(pb.CAPABILITY_SYNC)
         self.carriers = view.repair.carriers
         """The content and sync messages that the participant sent, in order. Such messages must carry the due
         requests.
         """
         self.shown = [
             ShownRequests(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
-            for o in view.observed
-            if o.state.HasField("outgoing_repairs")
+            for o in view.states_showing("outgoing_repairs")
         ]
         self.arrivals: dict[str, list[Received]] = {}
         self.received = [r for r in view.received if not r.own and not r.rejected]
         """Messages of other participants that this participant may have processed, in order."""
-        self._received_at = [received.step.index for received in self.received]
-        self._copies = view.arrivals
-        self._kept_entries = view.kept_entries
-        self._elsewhere = arrived_elsewhere(view)
         self._changed_at: dict[str, list[int]] = {}
         for received in view.received:
             message_id = received.message.message_id
@@ -73,13 +78,12 @@ class Requester:
             if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.oddity):
                 self.arrivals.setdefault(message_id, []).append(received)
         self._asked: dict[str, list[int]] = {}
-        self._is_latest_time: dict[int, bool] = {}
-        self._forward_since: dict[int, int] = {}
         self._may_be_renewed_from: dict[int, int] = {}
         self._unchanged_until: dict[int, int] = {}
-        self._read(view)
-        self._shown_at = [shown.step.index for shown in self.shown]
-        self._carried_at = [sent.step.index for sent in self.carriers]
+        for step in view.trace.of(view.party.name):
+            for message in step.messages:
+                for entry in message.repair_request if message.channel_id == view.channel_id else ():
+                    self._asked.setdefault(entry.message_id, []).append(step.index)
         asking = [sent for sent in self.carriers if sent.message.repair_request]
         self.kinds = {sent.message.kind for sent in asking}
         """The kinds of own messages that carry requests: content, sync, or both. Messages of a kind that never carries
@@ -87,27 +91,13 @@ class Requester:
         """
         self._longest_request = max((len(sent.message.repair_request) for sent in asking), default=0)
 
-    def _read(self, view: ChannelView) -> None:
-        latest = before = since = 0
-        for step in view.trace.of(view.party.name):
-            if step.now_ms:
-                self._is_latest_time[step.index] = step.now_ms >= latest
-                since = since if before and step.now_ms >= before else step.index
-                self._forward_since[step.index] = since
-                latest, before = max(latest, step.now_ms), step.now_ms
-            for message in step.messages:
-                for entry in message.repair_request if message.channel_id == view.channel_id else ():
-                    self._asked.setdefault(entry.message_id, []).append(step.index)
-
     # ---- time ------------------------------------------------------------------------------------------------------
 
     def clock_is_monotonic(self, first: Step, last: Step) -> bool:
         """Is the clock at ``first`` not behind any earlier time of the trace, and does it not go back until
         ``last``?
         """
-        return (
-            self._is_latest_time.get(first.index, False) and self._forward_since.get(last.index, NEVER) <= first.index
-        )
+        return clock_is_monotonic(self.view, first, last)
 
     @cached_property
     def slack_ms(self) -> int:
@@ -134,7 +124,7 @@ class Requester:
 
     @cached_property
     def _expected_requests(self) -> list[MissingMessage]:
-        return [] if self.gives_up else self._certain
+        return [] if self.view.gives_up else self._certain
 
     @cached_property
     def listed_dependencies(self) -> list[MissingMessage]:
@@ -143,21 +133,19 @@ class Requester:
         Such an implementation need not list every missing message, but each listed message has a T_req that can be
         judged.
         """
-        return [m for m in self._certain if self.shown_t_req(m) is not None] if self.gives_up else []
+        return [m for m in self._certain if self.shown_t_req(m) is not None] if self.view.gives_up else []
 
     @cached_property
     def _certain(self) -> list[MissingMessage]:
         if not self.terms.on:
             return []
-        certain = (m for m in self.repair.missing if m.must_be_noticed and not m.detected.foreign_filter)
-        came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
+        certain = (m for m in self.view.repair.missing if m.must_be_noticed and not m.detected.foreign_filter)
+        came = {message_id: copies[0].step.index for message_id, copies in self.view.arrivals.items()}
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
     def _has_a_namesake(self, missing: MissingMessage) -> bool:
-        came, detected = self._elsewhere.get(missing.message_id, NEVER), missing.detected.step.index
-        return (
-            detected < came < min(self.unchanged_until(missing), self.first_request_index(missing.message_id, detected))
-        )
+        came, detected = arrived_elsewhere(self.view).get(missing.message_id, NEVER), missing.detected.step.index
+        return detected < came < min(self.unchanged_until(missing), self.requested_at(missing))
 
     @cached_property
     def requestable(self) -> list[MissingMessage]:
@@ -186,7 +174,7 @@ class Requester:
         """
         detected, t_max = missing.detected.step, self.terms.t_max_ms or 0
         if detected.index not in self._may_be_renewed_from:
-            late = self.received[bisect_right(self._received_at, detected.index) :]
+            late = self.received[bisect_right(self.received, detected.index, key=_index) :]
             steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
             self._may_be_renewed_from[detected.index] = next(steps, NEVER)
         return self._may_be_renewed_from[detected.index]
@@ -197,6 +185,12 @@ class Requester:
         """
         return _first_after(self._asked.get(message_id, []), after)
 
+    def requested_at(self, missing: MissingMessage) -> int:
+        """Index of the first step, after a message was found missing, whose broadcasts request it; `NEVER` if there is
+        none.
+        """
+        return self.first_request_index(missing.message_id, missing.detected.step.index)
+
     def next_copy_or_request(self, message_id: str, index: int) -> int:
         """Index of the first step, after step ``index``, that receives a copy of a message or a request for it.
 
@@ -206,7 +200,7 @@ class Requester:
 
     def in_log(self, message_id: str, step: Step) -> bool:
         """Was the message certainly in the log when a step began?"""
-        return self._kept_entries.holds(message_id, step.index - 1) and any(
+        return self.view.kept_entries.holds(message_id, step.index - 1) and any(
             (not r.unmet and r.step.index < step.index) or r.is_delivered_before(step.index)
             for r in self.arrivals.get(message_id, ())
         )
@@ -218,23 +212,22 @@ class Requester:
 
     def steps_received_between(self, first: int, end: int) -> list[Step]:
         """The steps that receive messages of other participants, from step ``first`` to the step before ``end``."""
-        begin, stop = (bisect_left(self._received_at, index) for index in (first, end))
-        return [received.step for received in self.received[begin:stop]]
+        return [received.step for received in _between(self.received, first - 1, end)]
 
     def next_received(self, index: int) -> Received | None:
         """The next message of another participant after step ``index``; None if there is none."""
-        at = bisect_right(self._received_at, index)
+        at = bisect_right(self.received, index, key=_index)
         return self.received[at] if at < len(self.received) else None
 
     # ---- shown buffers, and messages sent ---------------------------------------------------------------------------
 
     def shown_between(self, after: int, before: int) -> list[ShownRequests]:
         """The outgoing repair request buffers that states showed after step ``after`` and before step ``before``."""
-        return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
+        return _between(self.shown, after, before)
 
     def carriers_between(self, after: int, before: int) -> list[Sent]:
         """The content and sync messages that the participant sent after step ``after`` and before step ``before``."""
-        return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
+        return _between(self.carriers, after, before)
 
     def requests_repair_of(self, sent: Sent, message_id: str) -> bool:
         return any(entry.message_id == message_id for entry in sent.message.repair_request)
@@ -258,7 +251,7 @@ class Requester:
 
         None if no buffer shows T_req before the message is requested, or before its entry may have changed.
         """
-        asked = self.first_request_index(missing.message_id, missing.detected.step.index)
+        asked = self.requested_at(missing)
         end = min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked)
         for shown in self.shown_between(missing.detected.step.index, end):
             if missing.message_id in shown.due:
@@ -284,7 +277,7 @@ class Requester:
         for missing in self.certainly_missing:
             expected = self.terms.t_req(missing.message_id)
             detected, asked = missing.detected.step, self.first_request_index(missing.message_id)
-            if expected is None or not expected.exact or not self._is_latest_time.get(detected.index, False):
+            if expected is None or not expected.exact or not is_latest_time(self.view, detected):
                 continue
             seen = self.measure_offset(missing)
             # T_req lies between the detection and the request
@@ -328,10 +321,7 @@ class Requester:
         if due is None:
             return
         t_max = self.terms.t_max_ms or 0
-        latest, asked = (
-            self.request_deadline(missing, due),
-            self.first_request_index(missing.message_id, detected.index),
-        )
+        latest, asked = self.request_deadline(missing, due), self.requested_at(missing)
         seen_kinds: set[Kind] = set()
         for sent in self.carriers_between(detected.index, min(self.unchanged_until(missing), asked + 1)):
             if not self.clock_is_monotonic(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
@@ -351,7 +341,7 @@ class Requester:
         None if there is no such message.
         """
         due, detected = self.t_req_window(missing), missing.detected.step
-        asked = self.first_request_index(missing.message_id, detected.index)
+        asked = self.requested_at(missing)
         for sent in self.carriers_between(asked - 1, min(self.unchanged_until(missing), asked + 1)):
             if (
                 due is not None
@@ -367,7 +357,7 @@ class Requester:
         Content messages are enough if the implementation sends no sync messages.
         """
         kinds = {sent.message.kind for sent, _ in carriers}
-        return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.syncs) else None
+        return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.view.can(pb.CAPABILITY_SYNC)) else None
 
     def measure_offset(self, missing: MissingMessage) -> Window | None:
         """The time from detection to T_req in milliseconds, as the trace shows it, without the formula.
@@ -377,12 +367,12 @@ class Requester:
         T_req had the maximum length.
         """
         detected = missing.detected.step
-        if not self._is_latest_time.get(detected.index, False):
+        if not is_latest_time(self.view, detected):
             return None
         shown = self.shown_t_req(missing)
         if shown is not None:
             return Window(shown - detected.now_ms, shown - detected.now_ms)
-        asked = self.first_request_index(missing.message_id, detected.index)
+        asked = self.requested_at(missing)
         sends = self.carriers_between(
             detected.index, min(self.unchanged_until(missing), self.may_be_renewed_from(missing), asked + 1)
         )

@@ -12,6 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
+from .clock import clock_never_goes_back, clock_of
 from .facts import Sent
 
 TOLERATED_SWEEPS = 1
@@ -105,12 +106,12 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
     copied = {copy.step.index for copy in view.ack_evidence(sent.message.message_id).copies if copy.original is sent}
     copies: list[Step] = []
     last, late = sent.step, 0
-    clock = _clock(view)
+    clock = clock_of(view)
     first = bisect_right(clock.indices, sent.step.index)
     until = min(until, sent.step.index) if sent.repeat else until
     since = clock.steps[first - 1].now_ms if first else 0
     latest_at_last = clock.latest_before(first)
-    for place in clock.significant_between(first, bisect_left(clock.indices, until), copied):
+    for place in _significant_between(view, first, bisect_left(clock.indices, until), copied):
         step = clock.steps[place]
         if step.index in copied:
             latest_at_last, since = clock.latest[place], step.now_ms
@@ -129,6 +130,24 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
             if late > TOLERATED_SWEEPS:
                 return Resends(copies, last, step)
     return Resends(copies, last, None)
+
+
+@cache_per_view
+def _significant(view: ChannelView) -> list[int]:
+    """The places in ``clock_of(view).steps`` of ticks and backward jumps, ascending."""
+    clock = clock_of(view)
+    went_back = {later.index for _, later in clock.back}
+    return [place for place, step in enumerate(clock.steps) if step.command == "tick" or step.index in went_back]
+
+
+def _significant_between(view: ChannelView, first: int, end: int, indices: Iterable[int]) -> list[int]:
+    """Places in ``clock_of(view).steps``, from ``first`` to before ``end``: of ticks, of backward jumps, and of steps
+    with an index in ``indices``.
+    """
+    places = _significant(view)
+    ticks_and_jumps = places[bisect_left(places, first) : bisect_left(places, end)]
+    others = (bisect_left(clock_of(view).indices, index) for index in indices)
+    return sorted({*ticks_and_jumps, *(place for place in others if first <= place < end)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,77 +197,11 @@ def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
     for first, second in itertools.pairwise(broadcasts):
         if first is second or not clock_never_goes_back(view, first, second):
             continue
-        ticks = bisect_left(view.ticks, second.index, key=_index)
+        ticks = bisect_left(view.ticks, second.index, key=lambda tick: tick.index)
         tick = view.ticks[ticks - 1] if ticks else first
         looked = tick.now_ms - first.now_ms if tick.index > first.index else 0
         found.append(Gap(first, second, second.now_ms - first.now_ms, looked))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    """The virtual times in the requests to a participant, in order."""
-
-    steps: list[Step]
-    indices: list[int]
-    latest: list[int]
-    """For each step: the latest time up to that step, in milliseconds."""
-    back: list[tuple[int, int]]
-    """For each backward jump: the indices of the step before it and of the step after it."""
-    significant: list[int]
-    """The places in ``steps`` of ticks and backward jumps, ascending."""
-
-    def significant_between(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
-        """Places in ``steps``, from ``first`` to before ``end``: of ticks, of backward jumps, and of steps with an
-        index in ``indices``.
-        """
-        ticks_and_jumps = self.significant[bisect_left(self.significant, first) : bisect_left(self.significant, end)]
-        others = (bisect_left(self.indices, index) for index in indices)
-        return sorted({*ticks_and_jumps, *(place for place in others if first <= place < end)})
-
-    def latest_before(self, place: int) -> int:
-        return self.latest[place - 1] if place else 0
-
-
-def _timed(view: ChannelView) -> list[Step]:
-    return [step for step in view.trace.of(view.party.name) if step.now_ms]
-
-
-@cache_per_view
-def steps_back(view: ChannelView) -> list[tuple[Step, Step]]:
-    """For each backward jump of the participant's clock, in order: the step before it and the step after it."""
-    return [(one, later) for one, later in itertools.pairwise(_timed(view)) if later.now_ms < one.now_ms]
-
-
-@cache_per_view
-def _clock(view: ChannelView) -> _Clock:
-    steps = _timed(view)
-    latest = list(itertools.accumulate((step.now_ms for step in steps), max))
-    back = [(one.index, next_.index) for one, next_ in steps_back(view)]
-    indices, went_back = [step.index for step in steps], {index for _, index in back}
-    significant = [place for place, step in enumerate(steps) if step.command == "tick" or step.index in went_back]
-    return _Clock(steps, indices, latest, back, significant)
-
-
-def _index(step: Step) -> int:
-    return step.index
-
-
-def clock_never_goes_back(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the participant's clock move forward, and never back, from one step to another?"""
-    back = _clock(view).back
-    place = bisect_left(back, (first.index, 0))
-    return place == len(back) or back[place][1] > last.index
-
-
-def clock_is_monotonic(view: ChannelView, first: Step, last: Step) -> bool:
-    """Does the clock never go back from ``first`` to ``last``, and was it never later before ``first`` than at
-    ``first``?
-    """
-    clock = _clock(view)
-    return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and clock_never_goes_back(
-        view, first, last
-    )
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[PossiblyAcknowledgedSpan]:

@@ -17,11 +17,10 @@ from sds_reference import Kind, Message
 
 from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
+from .clock import clock_never_goes_back, is_latest_time, next_step_back
 from .facts import Observed, Received, is_same_message
 from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Answer, RequestedMessage
-from .resends import clock_never_goes_back
-from .steadiness import clock_forward_until
 from .windows import Window
 
 SWEEP_MS = 60_000
@@ -342,7 +341,8 @@ def _response_period(
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
     usual = later is not None and later.valid and later.step.reply is not None and later.kind is Kind.CONTENT
     copy = later if usual and later and asked.original and is_same_message(later.message, asked.original) else None
-    end = min(following, later.step.index if later is not None else NEVER, clock_forward_until(view, since))
+    back = next_step_back(view, since) if is_latest_time(view, since) else since.index
+    end = min(following, later.step.index if later is not None else NEVER, back)
     window, shown = _window(view, asked, request, end, fixes_time=fixes_time)
     t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None

@@ -13,6 +13,7 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.clock import clock_is_monotonic, clock_never_goes_back
 from ...view.facts import Resend, Sent
 from ...view.repair_tracker import NEVER
 from ...view.resends import (
@@ -21,8 +22,6 @@ from ...view.resends import (
     UNDECLARED_PERIOD,
     Gap,
     PossiblyAcknowledgedSpan,
-    clock_is_monotonic,
-    clock_never_goes_back,
     first_evidence_index,
     gaps,
     period_is_undeclared,

@@ -16,9 +16,9 @@ from sds_reference import FORUM_2024, Kind, Message
 from .....judging.judgement import Observation, observe_met, observe_note, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.clock import clock_never_goes_back
 from ...view.deafness import nothing_is_pending_after
 from ...view.facts import Received, is_same_message
-from ...view.resends import clock_never_goes_back
 from ...view.timestamps import lamport_sends, largest_lamport_elsewhere
 from ..core.filters import judge_members
 from ..core.history import histories_of_default_size

@@ -74,7 +74,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
         if not tracked or latest <= missing.detected.step.index:
             continue
         came, end = arrived_elsewhere(view)[missing.message_id], side.unchanged_until(missing)
-        asked = side.first_request_index(missing.message_id, missing.detected.step.index)
+        asked = side.requested_at(missing)
         where = f"{view.channel_id!r} although a message with this ID came in another channel"
         which = f"{missing.message_id!r}, missing in {where},"
         for shown in side.shown_between(came, min(end, asked, side.may_be_renewed_from(missing))):

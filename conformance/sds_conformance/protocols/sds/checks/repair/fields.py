@@ -180,7 +180,7 @@ def _is_first_entry(view: ChannelView, missing: MissingMessage, sent: Sent) -> b
     have been added, so the answer is no.
     """
     side, index = requester(view), sent.step.index
-    is_first = index == side.first_request_index(missing.message_id, missing.detected.step.index)
+    is_first = index == side.requested_at(missing)
     end = min(side.unchanged_until(missing), side.may_be_renewed_from(missing))
     known = any(
         entry.sender_id and received.kind is Kind.CONTENT and received.acceptable
@@ -344,7 +344,7 @@ def _find_open_step(view: ChannelView) -> Step:
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:
     """For each missing message, yield (milliseconds until its first request, own message with the request)."""
     side = requester(view)
-    for missing in side.repair.missing:
+    for missing in view.repair.missing:
         for sent in missing.requests[:1]:
             if side.clock_is_monotonic(missing.detected.step, sent.step):
                 yield sent.step.now_ms - missing.detected.step.now_ms, sent

@@ -64,7 +64,7 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(states[0].step)
         elif asked is None and (due := side.t_req_window(missing)) is not None:
             late = [s for s in sends if s.step.now_ms >= due.high + side.slack_ms]
-            if side.first_request_index(missing.message_id, missing.detected.step.index) > arrived.index and late:
+            if side.requested_at(missing) > arrived.index and late:
                 yield observe_met(late[0].step)
 
 
@@ -103,7 +103,7 @@ def _judge_added(view: ChannelView, missing: MissingMessage, code: str) -> Itera
         if len(missing.named) == 1 or side.find_timely_request(missing) is not None:
             yield from judge_requested_in_time(side, missing, code)
         return
-    end = min(side.unchanged_until(missing), side.first_request_index(missing.message_id, detected.index))
+    end = min(side.unchanged_until(missing), side.requested_at(missing))
     shown = next(iter(side.shown_between(detected.index, end)), None)
     patience = view.terms.t_max_ms or 0
     if (
@@ -143,7 +143,7 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
     if terms.t_max_ms is None:
         return
     for missing in side.requestable:
-        asked = side.first_request_index(missing.message_id, missing.detected.step.index)
+        asked = side.requested_at(missing)
         again = next(
             (r for r in missing.named if r.step.index > asked and r.kind is Kind.CONTENT and not r.oddity), None
         )

@@ -90,7 +90,7 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
     for missing in side.certainly_missing:
         expected, old = _formula_window(side, missing), side.shown_t_req(missing)
         overheard = missing.overheard[0].step.index if missing.overheard else NEVER
-        gone = min(overheard, side.first_request_index(missing.message_id, missing.detected.step.index))
+        gone = min(overheard, side.requested_at(missing))
         by_others = gone == overheard
         if gone == NEVER or expected is None or old is None:
             continue
@@ -146,7 +146,7 @@ def _format_span(window: Window) -> str:
 def _revealing_step(view: ChannelView, side: Requester, missing: MissingMessage) -> Step:
     """The step that revealed the T_req of a missing message: a state that shows it, or the first request."""
     detected = missing.detected.step
-    asked = side.first_request_index(missing.message_id, detected.index)
+    asked = side.requested_at(missing)
     for shown in side.shown_between(detected.index, min(side.unchanged_until(missing), asked)):
         if missing.message_id in shown.due:
             return shown.step

@@ -44,7 +44,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
         return
     for missing in side.requestable if side.shown else ():
         detected = missing.detected.step
-        end = min(side.unchanged_until(missing), side.first_request_index(missing.message_id, detected.index))
+        end = min(side.unchanged_until(missing), side.requested_at(missing))
         for shown in side.shown_between(detected.index, end):
             patience = view.terms.t_max_ms
             if not side.clock_is_monotonic(detected, shown.step) or shown.step.now_ms > detected.now_ms + (
@@ -138,7 +138,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
         if not again:
             continue
         if first is not None:
-            asked = side.first_request_index(missing.message_id, detected.index)
+            asked = side.requested_at(missing)
             for shown in side.shown_between(again[0].index, min(end, asked, side.may_be_renewed_from(missing))):
                 due = shown.due.get(missing.message_id)
                 if due is None or not side.clock_is_monotonic(detected, shown.step):
@@ -205,7 +205,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
         assert view.terms.t_max_ms is not None
         detected, last = missing.detected.step, missing.detected.step.now_ms + view.terms.t_max_ms
         end = side.unchanged_until(missing)
-        asked = side.first_request_index(missing.message_id, detected.index)
+        asked = side.requested_at(missing)
         again = missing.named[1].step.index if len(missing.named) > 1 else end
         for sent in side.carriers_between(detected.index, min(end, again, asked + 1)):
             asks = side.requests_repair_of(sent, missing.message_id)
@@ -265,7 +265,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
         due, detected = _exact_t_req(side, missing), missing.detected.step
         if due is None:
             continue
-        end = min(side.unchanged_until(missing), side.first_request_index(missing.message_id, detected.index) + 1)
+        end = min(side.unchanged_until(missing), side.requested_at(missing) + 1)
         for sent in side.carriers_between(detected.index, end):
             early = due.low - sent.step.now_ms
             if not side.clock_is_monotonic(detected, sent.step):
@@ -387,7 +387,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
             continue
         if not side.clock_is_monotonic(detected, arrived) or arrived.now_ms < due.high + side.slack_ms:
             continue
-        if side.first_request_index(missing.message_id, detected.index) < arrived.index:
+        if side.requested_at(missing) < arrived.index:
             continue
         for sent in side.carriers_between(arrived.index, view.trace.steps[-1].index + 1):
             if not side.in_log(missing.message_id, sent.step):
@@ -457,7 +457,7 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                 yield observe_met(asking.step)
         if due is None or asking is not None:
             continue
-        end = min(side.unchanged_until(missing), side.first_request_index(missing.message_id, detected.index) + 1)
+        end = min(side.unchanged_until(missing), side.requested_at(missing) + 1)
         owns = [s for s in side.carriers_between(detected.index, end) if s.step.command != "tick"]
         since = max([due.high + side.slack_ms, *(s.step.now_ms for s in owns)])
         first = max([detected.index, *(s.step.index for s in owns)])

@@ -16,9 +16,9 @@ from .....judging.chance import upper_bound_of_hits
 from .....judging.judgement import Observation, observe_outcome
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.clock import clock_is_monotonic
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import MissingMessage, RequestedMessage
-from ...view.resends import clock_is_monotonic
 
 FEWEST = 10
 """Minimum number of participants. If there are fewer, all of them may send at the same time by chance."""
