@@ -9,7 +9,7 @@ on the source of its trace.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 
 from sds_harness.lazy import LazyProperty
 from sds_harness.sds.trace import Event, Step, Trace, Wire
@@ -21,7 +21,7 @@ from .ack_tracker import AckEvidence, AckTracker
 from .declared_limits import KeptEntries, limit_in_force
 from .expected_log import ExpectedLog
 from .facts import DeliveredMessage, LogItem, Observed, Received, Resend, Sent
-from .filters import FilterReader, KnownFilters, Membership, holds_nothing
+from .filters import KnownFilters, holds_nothing, read_filter, read_received_filter
 from .lamport_tracker import LamportTracker
 from .odd_messages import BEYOND_LIMITS, DROPPABLE, describe_oddity, in_another_layout
 from .repair_terms import repair_terms
@@ -100,7 +100,14 @@ class ChannelView:
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self.known_filters = filters or KnownFilters(trace)
         """The filters of the trace, shared by all views that were created together."""
-        self._filters = FilterReader(trace, party, self.known_filters)
+        self.filter_of = cache(partial(read_filter, trace, party, look_up=self.known_filters.sent_filter))
+        """Returns a function that tells whether a sent bloom filter contains an ID; None if the filter is unreadable.
+
+        The filter is read with the declared bloom profile. Without a known profile, the codec or another participant
+        that received the filter shows which IDs the filter contains.
+        """
+        received_filter = self.known_filters.received_filter
+        self._filter_received = cache(partial(read_received_filter, trace, party, look_up=received_filter))
         self._silent = find_silent_deliveries(trace, party, channel_id)
         self._participant_ids = {one.participant_id for one in trace.parties.values()}
         self._log_is_uncertain = False
@@ -181,20 +188,6 @@ class ChannelView:
     def ack_evidence(self, message_id: str) -> AckEvidence:
         """The evidence of the acknowledgement of an own message."""
         return self._ack_tracker.evidence_by_id[message_id]
-
-    def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
-        """Return a function that tells whether a sent bloom filter contains an ID; None if there is no readable filter.
-
-        The filter is read with the declared bloom profile. Without a known profile, the codec or another participant
-        that received the filter shows which IDs the filter contains.
-        """
-        return self._filters.sent(bloom_filter)
-
-    def _filter_received(self, message: Message) -> Membership | None:
-        """Return a function that tells whether a received bloom filter contains an ID, even if the participant cannot
-        read it.
-        """
-        return self._filters.received(message.bloom_filter)
 
     @LazyProperty
     def log(self) -> list[LogItem]:
@@ -295,7 +288,7 @@ class ChannelView:
         if received.rejected and (received.own or not received.duplicate):
             self.refused.append(received)
             if received.valid:
-                self._ack_tracker.review_refused(received, self._filter_received(message))
+                self._ack_tracker.review_refused(received, self._filter_received(message.bloom_filter))
             return
         self.received.append(received)
         if received.kind is Kind.EPHEMERAL:
@@ -305,9 +298,9 @@ class ChannelView:
         counts = not received.own and step.reply is not None
         reviewed = not received.duplicate and received.oddity not in DROPPABLE
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and reviewed:
-            self._ack_tracker.review(received, self._filter_received(message))
+            self._ack_tracker.review(received, self._filter_received(message.bloom_filter))
         elif step.reply is not None:
-            self._ack_tracker.review_optional(received, self._filter_received(message))
+            self._ack_tracker.review_optional(received, self._filter_received(message.bloom_filter))
         if counts and self._is_regular(received.kind):
             named = (entry.message_id for entry in message.causal_history)
             self._record_regular(step, message.message_id, message.lamport_timestamp, named)
@@ -401,7 +394,8 @@ class ChannelView:
             unmet=unmet,
             unmet_buffered=frozenset([i for i in unmet if self._is_waiting(i)]) if unmet else unmet,
             oddity=oddity,
-            foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
+            foreign_filter=message.bloom_filter is not None
+            and self._filter_received(message.bloom_filter) in (None, holds_nothing),
         )
 
     def _read_events(self, step: Step, received: Received | None) -> None:

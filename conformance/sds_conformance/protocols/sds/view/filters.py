@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from sds_harness.sds.actor import is_filter_maker
@@ -11,7 +11,7 @@ from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step, Trace
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilterError
+from sds_reference import PROFILES, ForeignFilterError
 
 ENOUGH = 4
 """If a filter holds this number of IDs, it is not by chance: the probability is negligible, because the rate of false
@@ -31,28 +31,15 @@ def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, look_up:
 
     The filter is read with the declared bloom profile. Without a known profile, ``look_up`` gives the function.
     """
-    return _read_filter(*_declared_design(trace, party), bloom_filter, look_up)
-
-
-def _declared_design(trace: Trace, party: Party) -> tuple[BloomProfile | None, BloomParameters | None]:
-    """The declared profile and parameters of a participant's filters."""
-    return PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
-
-
-def _read_filter(
-    profile: BloomProfile | None,
-    parameters: BloomParameters | None,
-    bloom_filter: bytes | None,
-    look_up: EvidenceLookup,
-) -> Membership | None:
     if bloom_filter is None:
         return None
-    if profile is not None and parameters is not None:
-        try:
-            return profile.read(bloom_filter, parameters).__contains__
-        except ForeignFilterError:
-            return None
-    return look_up(bloom_filter)
+    profile, parameters = PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
+    if profile is None or parameters is None:
+        return look_up(bloom_filter)
+    try:
+        return profile.read(bloom_filter, parameters).__contains__
+    except ForeignFilterError:
+        return None
 
 
 def holds_nothing(_: str) -> bool:
@@ -60,11 +47,8 @@ def holds_nothing(_: str) -> bool:
     return False
 
 
-def _read_received(
-    profile: BloomProfile | None,
-    parameters: BloomParameters | None,
-    bloom_filter: bytes | None,
-    look_up: EvidenceLookup,
+def read_received_filter(
+    trace: Trace, party: Party, bloom_filter: bytes | None, look_up: EvidenceLookup
 ) -> Membership | None:
     """Return a function that tells whether a received bloom filter contains an ID; None if its members are unknown.
 
@@ -76,6 +60,7 @@ def _read_received(
         return None
     if not bloom_filter:
         return holds_nothing
+    profile, parameters = PROFILES.get(trace.declaration.profile("bloom")), bloom_parameters(party)
     if profile is None or parameters is None:
         return look_up(bloom_filter)
     try:
@@ -158,7 +143,15 @@ class KnownFilters:
 
     @cached_property
     def _queried(self) -> dict[bytes, dict[str, bool]]:
-        return _queried(self.trace)
+        """By filter: the answers of the codec to queries, by message ID."""
+        out: dict[bytes, dict[str, bool]] = {}
+        for step in self.trace.steps:
+            if step.reply is not None and step.answer == "membership":
+                query: Any = step.request.query_filter
+                out.setdefault(query.bloom_filter, {}).update(
+                    zip(query.message_ids, step.reply.membership.hits, strict=False)
+                )
+        return out
 
 
 def _has_several_sizes(trace: Trace) -> bool:
@@ -169,29 +162,6 @@ def _has_several_sizes(trace: Trace) -> bool:
     return len(sizes) > 1
 
 
-class FilterReader:
-    """The filters that one participant sent or received, each read once."""
-
-    def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
-        by = _declared_design(trace, party)
-        self._read_sent = partial(_read_filter, *by, look_up=known.sent_filter)
-        self._read_given = partial(_read_received, *by, look_up=known.received_filter)
-        self._sent: dict[bytes | None, Membership | None] = {}
-        self._given: dict[bytes | None, Membership | None] = {}
-
-    def sent(self, bloom_filter: bytes | None) -> Membership | None:
-        """Return a function that tells whether the filter of a sent message contains an ID; None if unknown."""
-        if bloom_filter not in self._sent:
-            self._sent[bloom_filter] = self._read_sent(bloom_filter)
-        return self._sent[bloom_filter]
-
-    def received(self, bloom_filter: bytes | None) -> Membership | None:
-        """Return a function that tells whether the filter of a received message contains an ID; None if unknown."""
-        if bloom_filter not in self._given:
-            self._given[bloom_filter] = self._read_given(bloom_filter)
-        return self._given[bloom_filter]
-
-
 def _memberships(
     evidence: dict[bytes, dict[str, bool]], stronger: dict[bytes, dict[str, bool]]
 ) -> dict[bytes, Membership]:
@@ -199,18 +169,6 @@ def _memberships(
     for bloom_filter in {**evidence, **stronger}:
         known = {**evidence.get(bloom_filter, {}), **stronger.get(bloom_filter, {})}
         out[bloom_filter] = known.get
-    return out
-
-
-def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
-    """By filter: the answers of the codec to queries, by message ID."""
-    out: dict[bytes, dict[str, bool]] = {}
-    for step in trace.steps:
-        if step.reply is not None and step.answer == "membership":
-            query: Any = step.request.query_filter
-            out.setdefault(query.bloom_filter, {}).update(
-                zip(query.message_ids, step.reply.membership.hits, strict=False)
-            )
     return out
 
 
