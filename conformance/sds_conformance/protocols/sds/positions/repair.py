@@ -12,14 +12,11 @@ from ....judging.view_cache import cache_per_view
 from ..checks.repair.receive import removed_entries_are_added_again
 from ..register import shows
 from ..view.channel_view import ChannelView
-from ..view.repair_support import answers_any_request, requests_any_repair
 from ..view.repair_terms import SECOND_MS
 from ..view.repair_tracker import NEVER, MissingMessage, RequestedMessage
-from ..view.requester import Requester, requester
-from ..view.responder import SWEEP_MS, authors_by_requested_id, response_periods
+from ..view.requester import Requester, requester, requests_any_repair
+from ..view.responder import SWEEP_MS, TICKS, answers_any_request, authors_by_requested_id, response_periods
 
-TICKS = 2
-"""Number of ticks, after all time limits, by which an answer must have been sent."""
 MOST_TIMES = 8
 """Maximum number of values of T_req to examine. More values give no new evidence."""
 ENOUGH = 3

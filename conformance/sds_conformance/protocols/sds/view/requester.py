@@ -4,6 +4,10 @@ A `Requester` is built once for each view, because many checks read it. The spec
 message must be requested after certain events, so no check requires it. These events are a request by the participant
 or by another participant, the arrival of a copy in any form, a mention in a message that may be refused, and a step
 back of the clock (AMB-68, AMB-81, AMB-84, AMB-85).
+
+Each step of a repair request is a SHOULD: "SHOULD populate the repair_request field", "SHOULD add any unmet causal
+dependencies to its outgoing repair request buffer". An implementation that does not request repairs at all violates
+only these SHOULDs: the other rules of the requester apply only to implementations that do (AMB-141).
 """
 
 from __future__ import annotations
@@ -402,3 +406,20 @@ def requesters_of_channel(view: ChannelView) -> list[Requester]:
     """The requester's sides of all participants in the channel, if the view is the first of them; else empty."""
     views = [other for other in view.views_in_channel if other.terms.on]
     return [requester(other) for other in views] if views and views[0] is view else []
+
+
+@cache_per_view
+def requests_any_repair(view: ChannelView) -> bool:
+    """Does any participant in the trace request a repair, or show a planned request, in any channel?"""
+    return _any_participant_requests(view.views_in_channel[0])
+
+
+@cache_per_view
+def _any_participant_requests(view: ChannelView) -> bool:
+    """Does any participant in the trace request a repair? The result is cached for all views, because there may be
+    thousands.
+    """
+    steps = view.trace.steps
+    return any(message.repair_request for step in steps for message in step.messages) or any(
+        step.state is not None and step.state.outgoing_repairs.entries for step in steps
+    )

@@ -2,6 +2,9 @@
 
 The specification does not define the period of sweeps (AMB-113), so an answer is late only after a long time and two
 ticks that could have sent it. A request sets no time limit if it may be ignored, or if it has two possible meanings.
+
+Each step of a response is a SHOULD: "SHOULD add the request to its incoming repair request buffer", "SHOULD broadcast
+the corresponding Message". An implementation that does not answer at all violates only these SHOULDs (AMB-141).
 """
 
 from __future__ import annotations
@@ -183,6 +186,15 @@ def answered_any(view: ChannelView, *, others: bool) -> bool:
     An implementation that answers no request at all violates only a SHOULD (AMB-141).
     """
     return any(t.answer is not None and t.is_no_resend and not (others and t.asked.own) for t in response_periods(view))
+
+
+@cache_per_view
+def answers_any_request(view: ChannelView) -> bool:
+    """Does any participant in the channel answer a request, even for its own message, or show a planned response?"""
+    return any(
+        answered_any(other, others=False) or any(o.state.incoming_repairs.entries for o in other.observed)
+        for other in view.views_in_channel
+    )
 
 
 @cache_per_view

@@ -13,9 +13,15 @@ from .....judging.formats import format_count
 from .....judging.judgement import Observation, observe_met, observe_outcome, observe_violation
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_support import answers_any_request
 from ...view.repair_terms import TIMED
-from ...view.responder import FEW, ResponsePeriod, names_one_author, position_in_request, response_periods
+from ...view.responder import (
+    FEW,
+    ResponsePeriod,
+    answers_any_request,
+    names_one_author,
+    position_in_request,
+    response_periods,
+)
 
 FEWEST, MOST = 40, 50
 """Minimum number of samples for a share, and maximum number of pending requests when a sample is taken. With more

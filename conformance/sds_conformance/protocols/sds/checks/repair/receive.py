@@ -16,10 +16,9 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
-from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, MissingMessage
-from ...view.requester import Requester, ShownRequests, requester
+from ...view.requester import Requester, ShownRequests, requester, requests_any_repair
 from ...view.windows import Window
 from .requests import judge_requested_in_time
 

@@ -17,10 +17,9 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.losses import find_possibly_lost
-from ...view.repair_support import requests_any_repair
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, MissingMessage
-from ...view.requester import Requester, requester
+from ...view.requester import Requester, requester, requests_any_repair
 from ...view.windows import Window
 
 _LEFT_OUT = {Kind.CONTENT: "left-out-of-content", Kind.SYNC: "left-out-of-sync"}
