@@ -11,6 +11,7 @@ from sds_reference import Kind
 from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.lateness import find_late_sweep
+from ..view.losses import reported_lost
 from ..view.repair_tracker import NEVER
 
 
@@ -65,19 +66,13 @@ def dependencies_that_wait(view: ChannelView) -> Iterator[tuple[Step, str]]:
             yield received.step, "left-out" if received.unmet_buffered.isdisjoint(entries) else "named"
 
 
-def _first_reports(view: ChannelView) -> dict[str, Step]:
-    """By message ID: the first step that reports it lost in the channel."""
-    losses = [(step, event) for step, event in view.losses if event.channel_id == view.channel_id]
-    return {message_id: step for step, event in reversed(losses) for message_id in event.message_ids}
-
-
 @shows("AMB-92")
 def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether an implementation reports a message lost that had arrived, or a dependency that had not arrived.
 
     The first means that it gives up waiting messages, the second that it gives up missing dependencies.
     """
-    for message_id, step in _first_reports(view).items():
+    for message_id, step in reported_lost(view).items():
         came = any(received.step.index < step.index for received in view.arrivals.get(message_id, ()))
         yield step, "gives-up-messages" if came else "gives-up-dependencies"
 
@@ -85,7 +80,7 @@ def what_is_given_up(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-92", of="received unmet")
 def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether a message whose dependency was given up is delivered, or dropped from the incoming buffer."""
-    lost = _first_reports(view)
+    lost = reported_lost(view)
     for received in view.received if lost else ():
         if received.kind is not Kind.CONTENT or received.own or not received.unmet or received.delivered_at_once:
             continue
@@ -102,7 +97,7 @@ def what_becomes_of_the_message(view: ChannelView) -> Iterator[tuple[Step, str]]
 @shows("AMB-108", of="received")
 def what_comes_after_all(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether a message is delivered that was reported lost, and arrives later with its dependencies met."""
-    lost = _first_reports(view)
+    lost = reported_lost(view)
     for received in view.received if lost else ():
         given_up = lost.get(received.message.message_id)
         if given_up is None or given_up.index >= received.step.index or not received.acceptable or received.unmet:

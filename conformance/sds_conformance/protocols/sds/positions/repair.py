@@ -136,7 +136,7 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
     Proofs are a repair request with more than three entries, and a repair request with fewer entries than were due in
     the buffer that was shown before.
     """
-    if not view.terms.on or view.party.asked.HasField("max_repair_requests"):
+    if view.party.asked.HasField("max_repair_requests"):
         return
     names, side = {1: "one", 2: "two", 3: "three"}, requester(view)
     for sent in side.carriers:
@@ -150,8 +150,6 @@ def length_of_requests(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-87", of="outgoing sds-r")
 def senders_in_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether the entries of causal histories have sender IDs if SDS-R is used."""
-    if not view.terms.on:
-        return
     for sent in view.outgoing:
         known = [e for e in sent.message.causal_history if view.repair.authors(e.message_id)]
         if known:
@@ -165,7 +163,7 @@ def whether_it_asks(view: ChannelView) -> Iterator[tuple[Step, str]]:
     A trace without repair requests is a proof only if a content message and a sync message were sent later than T_max
     after a message was found missing, and nothing else happened to the missing message before.
     """
-    if not view.terms.on or not view.terms.t_max_ms:
+    if not view.terms.t_max_ms:
         return
     side = requester(view)
     asking = next((sent for sent in side.carriers if sent.message.repair_request), None)
@@ -202,7 +200,7 @@ def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence
 @shows("AMB-71", of="asked sds-r")
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether a request for a message that waits for its dependencies is answered while the message waits."""
-    for asked in view.repair.asked if view.terms.on else ():
+    for asked in view.repair.asked:
         if asked.buffered and asked.must_be_accepted:
             delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
             yield from _find_answer(view, asked, min(delivered, default=NEVER), "does-not")
@@ -211,7 +209,7 @@ def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-72", of="asked sds-r")
 def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether requests for a stored message are answered if they do not name its sender."""
-    for asked in view.repair.asked if view.terms.on else ():
+    for asked in view.repair.asked:
         senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
         if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
             yield from _find_answer(view, asked, NEVER, "ignores")
@@ -228,7 +226,7 @@ def answers_of_the_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
 @shows("AMB-67", of="asked sds-r")
 def requests_in_answers(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether an answer has the repair request of the original message, or none."""
-    for asked in view.repair.asked if view.terms.on else ():
+    for asked in view.repair.asked:
         old = asked.original.repair_request if asked.original is not None else ()
         for answer in asked.answers if old and not asked.own else ():
             if answer.message.repair_request in (old, ()):

@@ -138,16 +138,7 @@ def ids_barred_from_log(view: ChannelView, ids: Iterable[str], before: int) -> s
 
 def names_barred_ids(view: ChannelView, sent: Sent) -> bool:
     """Does the causal history of an own message name an ID that another requirement keeps out of the log?"""
-    known = _barred_by_step(view)
-    if sent.step.index not in known:
-        known[sent.step.index] = bool(ids_barred_from_log(view, sent.history, sent.step.index))
-    return known[sent.step.index]
-
-
-@cache_per_view
-def _barred_by_step(_: ChannelView) -> dict[int, bool]:
-    """Results of `names_barred_ids` by step, cached because many checks read the same causal history."""
-    return {}
+    return bool(ids_barred_from_log(view, sent.history, sent.step.index))
 
 
 @cache_per_view

@@ -18,14 +18,9 @@ from .channel_view import ChannelView
 from .facts import Mention, Received
 
 
-@cache_per_view
-def _ticks_at(view: ChannelView) -> list[int]:
-    return [tick.index for tick in view.ticks]
-
-
 def next_sweep(view: ChannelView, step: Step) -> Step | None:
     """The first tick after a step; None if there is none."""
-    at = bisect_right(_ticks_at(view), step.index)
+    at = bisect_right(view.ticks, step.index, key=lambda tick: tick.index)
     return view.ticks[at] if at < len(view.ticks) else None
 
 

@@ -51,7 +51,7 @@ def find_given_up_too_early(view: ChannelView, message_ids: Iterable[str], by: S
     return {
         message_id
         for message_id in message_ids
-        if message_id in missed and (reported := _reported_here(view).get(message_id)) is not None
+        if message_id in missed and (reported := reported_lost(view).get(message_id)) is not None
         if reported.index <= by.index and timeout
         if longest_wait(view, message_id, reported) < timeout
     }
@@ -73,7 +73,7 @@ def _timer_start_ms(view: ChannelView, message_id: str, by: Step) -> int:
 
 
 @cache_per_view
-def _reported_here(view: ChannelView) -> dict[str, Step]:
+def reported_lost(view: ChannelView) -> dict[str, Step]:
     """By message ID: the first step that reports the message lost in this channel."""
     here = [(step, event) for step, event in reversed(view.losses) if event.channel_id == view.channel_id]
     return {message_id: step for step, event in here for message_id in event.message_ids}

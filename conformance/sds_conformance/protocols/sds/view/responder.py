@@ -122,8 +122,8 @@ def shown_t_resp(view: ChannelView, asked: RequestedMessage) -> Iterator[tuple[O
     """
     ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
     until = min(ends, default=None)
-    for observed in view.observed:
-        if observed.state.HasField("incoming_repairs") and asked.received.step.index < observed.step.index:
+    for observed in view.states_showing("incoming_repairs"):
+        if asked.received.step.index < observed.step.index:
             if until is not None and observed.step.index >= until:
                 return
             yield observed, _shown_due(view)[observed.step.index].get(asked.message_id)
@@ -221,11 +221,6 @@ def find_never_answered(view: ChannelView) -> frozenset[str]:
     return refused if stable and len(often) >= MESSAGES and 2 < len(refused) < len(often) - 2 else frozenset()
 
 
-def shows_request_buffer(view: ChannelView) -> bool:
-    """Did any state show the incoming repair request buffer?"""
-    return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
-
-
 @cache_per_view
 def ticks_with_room(view: ChannelView) -> frozenset[int]:
     """Indices of the ticks that could have sent more answers: they sent none, or another tick sent more.
@@ -244,8 +239,8 @@ def slack_ms(view: ChannelView) -> int:
     It is the declared error of the clock if T_resp is known in milliseconds: a shown time is not a whole second, or no
     time is shown and the hash is known. Otherwise it is one second.
     """
-    states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
-    due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
+    states = view.states_showing("incoming_repairs")
+    due = [entry.due_ms for observed in states for entry in observed.state.incoming_repairs.entries]
     known = view.terms.profile is not None
     fine = any(time % SECOND_MS for time in due) if due else known
     return view.terms.clock_ms if fine else SECOND_MS

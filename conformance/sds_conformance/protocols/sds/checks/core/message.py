@@ -202,7 +202,7 @@ def no_content_is_invented(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-17", of="no-sds-r outgoing")
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
-    for sent in view.outgoing if not view.terms.on else ():
+    for sent in view.outgoing:
         count = len(sent.message.repair_request)
         expected = "no repair_request, because SDS-R is not in use"
         yield observe_outcome(sent.step, "unasked-repair-request", not count, expected, f"{count} entries")
@@ -297,7 +297,7 @@ def _fields_of_entries(message: Message) -> frozenset[tuple[bool, bool]]:
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
-    for received in arrived_in_order(view) if view.delivered else ():
+    for received in arrived_in_order(view):
         if not received.plain or received.unmet:
             continue
         if not _has_usual_encoding(view, received):

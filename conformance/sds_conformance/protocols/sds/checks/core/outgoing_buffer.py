@@ -367,7 +367,7 @@ def is_never_shown(view: ChannelView, buffer: str) -> bool:
     False if the implementation can show states, but the trace has none.
     """
     is_known = not view.can(pb.CAPABILITY_OBSERVE) or bool(view.observed)
-    return is_known and not any(observed.state.HasField(buffer) for observed in view.observed)
+    return is_known and not view.states_showing(buffer)
 
 
 @check("SDS-SEND-10", *_RESENDS, of="sent")

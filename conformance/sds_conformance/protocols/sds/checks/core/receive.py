@@ -70,7 +70,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     Other requirements judge dependencies that are never in a log, such as sync messages. Dependencies that may have
     been given up as lost do not count (AMB-92).
     """
-    for received in view.received if view.delivered else ():
+    for received in view.received:
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield observe_met(received.step)
@@ -281,7 +281,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
 def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content without a sender ID, as in an older revision, is refused, or delivered like other content."""
-    for received in view.received if view.delivered else ():
+    for received in view.received:
         if received.oddity == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
             seen = "no delivery"

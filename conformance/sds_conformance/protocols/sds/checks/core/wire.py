@@ -272,7 +272,7 @@ def channel_in_its_field(view: ChannelView, fields_of: Reader) -> Iterator[Obser
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
 def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
     """If the application names no channel, channel_id is the string "0"."""
-    for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
+    for sent in view.sent + view.syncs + view.ephemerals:
         seen = sent.message.channel_id
         expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
         code = "wrong-channel" if seen else "missing-channel"

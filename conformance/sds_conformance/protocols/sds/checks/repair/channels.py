@@ -20,12 +20,12 @@ from .responses import unrequested_broadcasts
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
 def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """A message that is missing in one channel is neither tracked nor requested in another."""
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         asked = {entry.message_id for entry in sent.message.repair_request}
         yield from _judge_separation(
             view, sent.step, "requests-shared", named_elsewhere(view), asked, "missing", "the message is requested"
         )
-    for observed in view.states_showing("outgoing_repairs") if view.terms.on else ():
+    for observed in view.states_showing("outgoing_repairs"):
         tracked = {entry.message_id for entry in observed.state.outgoing_repairs.entries}
         yield from _judge_separation(
             view, observed.step, "requests-shared", named_elsewhere(view), tracked, "missing", "a request is planned"
@@ -35,7 +35,7 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="answers-shown sds-r")
 def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """A request in one channel queues no response in another."""
-    for observed in view.states_showing("incoming_repairs") if view.terms.on else ():
+    for observed in view.states_showing("incoming_repairs"):
         queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
         yield from _judge_separation(
             view,
@@ -51,7 +51,7 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels sds-r")
 def requests_of_another_channel_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A message that was requested only in another channel is not sent again in its own channel."""
-    requested = requested_elsewhere(view) if view.terms.on else {}
+    requested = requested_elsewhere(view)
     for answer in unrequested_broadcasts(view) if requested else ():
         message_id = answer.message.message_id
         if requested.get(message_id, NEVER) < answer.step.index:

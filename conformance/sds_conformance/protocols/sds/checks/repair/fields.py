@@ -52,7 +52,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     If no request can be due, SDS-R-SEND-06 judges an occurrence of zero bytes.
     """
     due = bool(view.repair.missing)
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         for field in sent.wire.fields or ():
             if field.number != _REQUEST:
                 continue
@@ -91,7 +91,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
 
     A missing sender is a warning (AMB-87).
     """
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         # Other requirements judge the number of the field. The content of the entries is the same in every dialect.
         for field in (_try_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
@@ -117,7 +117,7 @@ def copies_keep_their_senders(view: ChannelView) -> Iterator[Observation]:
     """A message that is sent again has the same senders in the entries of its causal history as before."""
     again = [(answer.step, answer.message, original) for answer, original in answers_and_originals(view)]
     again += [(copy.step, copy.message, copy.original.message) for copy in view.copies]
-    for step, message, original in again if view.terms.on else ():
+    for step, message, original in again:
         arrivals = view.arrivals.get(original.message_id, ())
         if any(received.message.causal_history != original.causal_history for received in arrivals):
             continue  # the participant may have kept any of several histories
@@ -141,7 +141,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     A repair request repeats a sender that a causal history gave for the missing message. Without a sender, no
     participant could respond (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         for entry in sent.message.causal_history:
             authors = view.repair.authors(entry.message_id)
             if not (entry.sender_id and authors and all(authors)):
@@ -198,7 +198,7 @@ def _describe_sender(view: ChannelView, sender_id: str) -> str:
 def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
     """In an answer, a sender in the causal history is the author of the named message, or is left as received."""
     for step in view.trace.of(view.party.name):
-        for message in step.messages if view.terms.on else ():
+        for message in step.messages:
             original = view.repair.original(message.message_id)
             if original is None or message.sender_id == view.party.participant_id:
                 continue
@@ -223,7 +223,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     side = requester(view)
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
     wrong: set[tuple[int, str]] = set()
-    for sent, entry in view.repair.unfounded_requests if view.terms.on else ():
+    for sent, entry in view.repair.unfounded_requests:
         message_id = entry.message_id
         if not message_id or side.waits(message_id, sent.step):
             continue
@@ -240,7 +240,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(
                 sent.step, code, "requests for missing messages only", f"a request for {message_id!r}, which {seen}"
             )
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         entries = sent.message.repair_request
         cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
@@ -254,7 +254,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a repair request, if there is one, belongs to the ID of its entry."""
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         for entry in sent.message.repair_request:
             if entry.retrieval_hint is not None:
                 yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
@@ -263,7 +263,7 @@ def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]
 @check("SDS-R-FIELDS-03", of="no-sds-r outgoing")
 def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, no message requests repairs and no entry names a sender."""
-    for sent in view.outgoing if not view.terms.on else ():
+    for sent in view.outgoing:
         named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
         count = len(sent.message.repair_request)
         if count:
@@ -282,7 +282,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
 def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with the fields of SDS-R are processed like all others."""
-    for received in arrived_in_order(view) if not view.terms.on and not view.gives_up else ():
+    for received in arrived_in_order(view) if not view.gives_up else ():
         has_fields = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not has_fields or not received.plain:
             continue
@@ -307,7 +307,7 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
 @check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
     """Unless configured otherwise, T_min is at least 30 seconds, by the value in force or by the times of requests."""
-    if not view.terms.on or view.party.asked.HasField("t_min_ms"):
+    if view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
         opened = _find_open_step(view)
@@ -323,7 +323,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
     """Unless configured otherwise, T_max is 120 to 600 seconds, by the value in force or by the times of requests."""
-    if not view.terms.on or view.party.asked.HasField("t_max_ms"):
+    if view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
         opened = _find_open_step(view)

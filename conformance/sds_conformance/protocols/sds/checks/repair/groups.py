@@ -137,7 +137,7 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
     With any hash, membership is symmetric and transitive, because two participants are in the same group if their
     hashes modulo the number of groups are equal.
     """
-    if not view.terms.on or view.party.name != next(iter(view.trace.parties)):
+    if view.party.name != next(iter(view.trace.parties)):
         return
     by_group: dict[tuple[str, int], dict[tuple[str, str], Step]] = {}
     for step in view.trace.steps:

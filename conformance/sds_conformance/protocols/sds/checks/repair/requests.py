@@ -98,7 +98,7 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
     A message that was given up while it was buffered may have been dropped, so it may be missing again (AMB-92).
     """
     side = requester(view)
-    for sent in side.carriers if view.terms.on else ():
+    for sent in side.carriers:
         for entry in sent.message.repair_request:
             waits = side.waits(entry.message_id, sent.step) and not _is_older_than_arrival(
                 side, entry.message_id, sent.step.now_ms
@@ -286,7 +286,7 @@ def requests_are_sent_from_t_req_on(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
     """No repair request has more entries than the cap in force."""
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         count, cap = len(sent.message.repair_request), view.terms.cap
         if cap is None or not count:
             continue
@@ -329,7 +329,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
     """Unless another cap is configured, a message requests at most three messages."""
-    for sent in view.repair.carriers if view.terms.on else ():
+    for sent in view.repair.carriers:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
@@ -349,7 +349,7 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
     SDS-R-FIELDS-02, SDS-R-SEND-02 and SDS-R-RECV-01 judge entries with an ID.
     """
     side, t_min = requester(view), view.terms.t_min_ms
-    for sent in side.carriers if view.terms.on and t_min is not None else ():
+    for sent in side.carriers if t_min is not None else ():
         known = [m for m in view.repair.missing if m.detected.step.index < sent.step.index]
         if any(
             (m.arrived is None or m.arrived.index >= sent.step.index)
@@ -406,7 +406,7 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
     """A participant does not request its own messages, even if a causal history named them before they were sent."""
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
     early = [own for own in view.sent if named.get(own.message.message_id, NEVER) < own.step.index]
-    for sent in view.repair.carriers if view.terms.on and early else ():
+    for sent in view.repair.carriers if early else ():
         asked = {entry.message_id for entry in sent.message.repair_request}
         for own in early:
             if own.step.index < sent.step.index:

@@ -21,7 +21,6 @@ from ...view.responder import (
     names_one_author,
     response_periods,
     shown_t_resp,
-    shows_request_buffer,
 )
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
@@ -30,8 +29,6 @@ from ...view.responder import (
 @check("SDS-R-STATE-04", *TIMED, of="answers-shown sds-r")
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
     """The incoming repair request buffer names only requested messages that the participant may repair."""
-    if not view.terms.on or not shows_request_buffer(view):
-        return
     content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
     arrived = {received.message.message_id: received.step.index for received in content}
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
@@ -127,7 +124,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
     for period in response_periods(view):
         if period.copy is None or period.copy.step.index != period.end or period.answer is not None:
             continue
-        if not shows_request_buffer(view):
+        if not view.states_showing("incoming_repairs"):
             answer, silent = _find_answer_after_copy(view, period)
             if answer is not None:
                 expected = f"the request for {period.message_id!r} dropped when the copy arrived"
@@ -204,7 +201,7 @@ def _judge_moved_by_answers(view: ChannelView, period: ResponsePeriod, answer: S
 def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request for a message that the participant lacks is never answered, even if the message arrives later."""
     t_max = view.terms.t_max_ms
-    for asked in view.repair.asked if view.terms.on else ():
+    for asked in view.repair.asked:
         since = asked.received.step
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
@@ -222,7 +219,7 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
 @check("SDS-R-RECV-13", *TIMED, of="arrived sds-r")
 def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     """A sync message with a request is not refused."""
-    for received in view.refused if view.terms.on else ():
+    for received in view.refused:
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
             yield observe_violation(
@@ -234,7 +231,7 @@ def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Obs
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request in the participant's own message, which the network returned, is ignored."""
     asked = view.first_requests
-    for received in view.received if view.terms.on and not unrequested_broadcasts(view) else ():
+    for received in view.received if not unrequested_broadcasts(view) else ():
         for entry in received.message.repair_request if received.own else ():
             if view.repair.original(entry.message_id) is None or entry.message_id in asked:
                 continue

@@ -166,7 +166,7 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     unacknowledged messages. Such broadcasts are not judged, even if the implementation does not declare resends.
     """
     ignored = {e.message_id for r in arrived_in_order(view) if r.own or r.rejected for e in r.message.repair_request}
-    for asked in view.repair.asked if view.terms.on else ():
+    for asked in view.repair.asked:
         answers = [a.step for a in asked.answers if not asked.own or is_no_resend(view, asked.message_id, a.step)]
         if asked.message_id in ignored or not answers:
             continue
