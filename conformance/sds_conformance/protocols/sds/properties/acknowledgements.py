@@ -13,9 +13,10 @@ from ...properties import Sighting, observe_met, observe_violation
 from ..view.repair_terms import SECOND_MS
 from ..view.resends import CAP
 from .convergence import converged
-from .group_view import GroupView, Key, MessageArrival, Side, dependencies
+from .group_view import GroupView
 from .omissions import SWEEPS
 from .registry import global_property, of_each_side, to_the_first_fault
+from .sides import Key, MessageArrival, Side, dependencies
 
 
 @global_property(

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sds_harness.sds.group_trace import Act
 
 from ....judging.view_cache import cache_per_view
-from ...properties import Sighting, observe_met, observe_violation
-from .group_view import GroupView, MessageArrival, Side
+from ...properties import Sighting, observe_met
+from .group_view import GroupView
 from .omissions import OMISSION_CODES, Omission, omissions
 from .registry import global_property
+from .sides import MessageArrival, Side
 
 _REPAIRS = {code: what for code, what in OMISSION_CODES.items() if code in ("never-asked", "never-answered")}
-
-
-def _report_omissions(view: GroupView, which: Callable[[Omission], bool] = lambda _: True) -> Iterator[Sighting]:
-    for omission in omissions(view):
-        if which(omission):
-            channel_id = omission.side.channel_id
-            yield observe_violation(
-                omission.act, channel_id, omission.code, omission.expected, omission.seen, omission.position
-            )
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
@@ -35,6 +27,10 @@ def converged(view: GroupView, channel_id: str) -> set[str]:
         return set()
     logs = [{i for i in view.claims(side) if view.is_sound((channel_id, i))} for side in sides]
     return logs[0] if all(log == logs[0] for log in logs) else set()
+
+
+def _missing_repairs(view: GroupView) -> list[Omission]:
+    return [omission for omission in omissions(view) if omission.sighting.code in _REPAIRS]
 
 
 def _last(view: GroupView, channel_id: str) -> Act:
@@ -56,7 +52,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     A missing message is not judged if no participant had a duty to send it. Logs of participants that may give up
     dependencies are not judged either (AMB-92).
     """
-    yield from _report_omissions(view)
+    yield from (omission.sighting for omission in omissions(view))
     for channel_id in view.steady:
         if converged(view, channel_id):
             yield observe_met(_last(view, channel_id), channel_id)
@@ -73,7 +69,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
 )
 def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
     """The sender itself resends a message that a participant did not receive and that no message acknowledges."""
-    yield from _report_omissions(view, lambda omission: omission.kind == "resending")
+    yield from (omission.sighting for omission in omissions(view) if omission.sighting.code == "never-resent")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
             yield observe_met(arrival.act, side.channel_id)
@@ -96,7 +92,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
     A participant may omit a request if its first request was lost, or if it received the request of another participant
     (AMB-68).
     """
-    yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _sender_is_gone(view, omission))
+    yield from (omission.sighting for omission in _missing_repairs(view) if _sender_is_gone(view, omission))
     for side, arrival in _after_a_loss(view):
         if _is_repair_without_sender(view, side, arrival) and arrival.message.message_id in side.logged:
             yield observe_met(arrival.act, side.channel_id)
@@ -113,7 +109,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
 )
 def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
     """If one SDS-R participant delivers a message, all others that know its ID do, even if the sender crashed."""
-    yield from _report_omissions(view, lambda omission: omission.kind == "repair" and _is_held_by_some(view, omission))
+    yield from (omission.sighting for omission in _missing_repairs(view) if _is_held_by_some(view, omission))
     for side, arrival in _after_a_loss(view):
         key = (side.channel_id, arrival.message.message_id)
         everybody = view.steady.get(side.channel_id, [])
@@ -131,7 +127,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
         repairing = [side.terms.on for side in sides]
         if not any(repairing) or all(repairing):
             continue
-        wrong = list(_report_omissions(view, lambda omission, c=channel_id: omission.side.channel_id == c))  # type: ignore[misc]
+        wrong = [omission.sighting for omission in omissions(view) if omission.side.channel_id == channel_id]
         yield from wrong
         if not wrong and converged(view, channel_id) and _mixed(view, channel_id):
             yield observe_met(_last(view, channel_id), channel_id)

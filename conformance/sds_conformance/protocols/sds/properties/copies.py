@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sds_reference import Kind, Message
+from sds_reference import Kind
 
 from ...properties import Sighting, observe_met, observe_outcome, observe_violation
-from .group_view import GroupView, Side, is_same_message
+from ..view.facts import CODES_BY_FIELD, changed_fields, is_same_message
+from .group_view import GroupView
 from .registry import global_property, of_each_channel, of_each_side
+from .sides import Side
 
 
 @global_property(
@@ -58,20 +60,8 @@ def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
         elif (channel_id, message.message_id) not in scripted:
             what = "the sender, channel, Lamport timestamp, causal history and content of the original"
             seen = f"{act.who} broadcasts a copy that differs"
-            code = _change(origin.message, message)
+            code = CODES_BY_FIELD[next(changed_fields(origin.message, message))]
             yield observe_violation(act, channel_id, code, f"a copy of {message.message_id!r} with {what}", seen)
-
-
-def _change(original: Message, copy: Message) -> str:
-    """The code of the first field of a copy that differs from the original."""
-    if copy.sender_id != original.sender_id:
-        return "sender-changed"
-    if copy.channel_id != original.channel_id:
-        return "channel-changed"
-    if copy.lamport_timestamp != original.lamport_timestamp:
-        return "timestamp-changed"
-    ids = [[entry.message_id for entry in message.causal_history] for message in (original, copy)]
-    return "history-changed" if ids[0] != ids[1] else "content-changed"
 
 
 @global_property(

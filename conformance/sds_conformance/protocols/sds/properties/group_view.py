@@ -21,19 +21,7 @@ from sds_reference import PROFILES, SDS_2026_01, ForeignFilterError, Kind, Messa
 
 from ..view.facts import is_same_message
 from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, describe_oddity
-from .sides import Delivery, Ending, Key, MessageArrival, Origin, Side, dependencies
-
-__all__ = [
-    "Delivery",
-    "Ending",
-    "GroupView",
-    "Key",
-    "MessageArrival",
-    "Origin",
-    "Side",
-    "dependencies",
-    "is_same_message",
-]
+from .sides import Delivery, Ending, Key, MessageArrival, Origin, Side
 
 OVERLONG = "overlong"
 """The name of an encoding of scripted messages whose varints have more bytes than necessary. A strict reader may refuse
@@ -103,7 +91,7 @@ class GroupView:
             rounds = max((sum(a.operation == index for a in ticks) for ticks in self.ticks.values()), default=0)
             if not acts or not (group_trace.settled or rounds >= ENOUGH_ROUNDS):
                 return None
-            return Ending(index, calm, acts[0], acts[-1], group_trace.began[index])
+            return Ending(index, calm, acts[0], acts[-1])
         return None
 
     @cached_property

@@ -14,16 +14,18 @@ three duties of the specification:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sds_harness.sds.group_trace import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.view_cache import cache_per_view
+from ...properties import Sighting, observe_violation
 from ..view.repair_terms import SECOND_MS, RepairTerms
 from ..view.resends import CAP
-from .group_view import REPAIR_CAP, GroupView, Key, MessageArrival, Side, dependencies
+from .group_view import REPAIR_CAP, GroupView
+from .sides import Key, MessageArrival, Side, dependencies
 
 SWEEPS = 2
 """Number of sweeps after which due work is late. The specification does not define the period of sweeps (AMB-94)."""
@@ -37,21 +39,18 @@ OMISSION_CODES = {
 """Descriptions of the codes of omissions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """A message that is missing from a log at the end, and the duty that was violated."""
+class Omission(NamedTuple):
+    """A message that is missing from a log at the end, and the violated duty."""
 
     side: Side
     """The participant whose log lacks the message."""
     message_id: str
-    kind: str
-    """The duty: ``delivery``, ``resending`` or ``repair``."""
-    code: str
-    """A key of ``OMISSION_CODES``."""
-    act: Act
-    expected: str
-    seen: str
-    position: str = ""
+    sighting: Sighting
+    """The violation, with a code of ``OMISSION_CODES``."""
+
+
+def _omit(side: Side, message_id: str, act: Act, code: str, expected: str, seen: str, position: str = "") -> Omission:
+    return Omission(side, message_id, observe_violation(act, side.channel_id, code, expected, seen, position))
 
 
 @cache_per_view
@@ -93,7 +92,7 @@ def _undelivered(view: GroupView, side: Side, arrival: MessageArrival, claims: s
         got = f"which received the message at step {arrival.act.number} and has all of its dependencies"
         expected = f"{message_id!r} in the log of {side.who}, {got}"
         seen = f"the log lacks the message {allowed} sweeps after the arrival of the message and its dependencies"
-        yield Omission(side, message_id, "delivery", "never-delivered", view.last_act(side), expected, seen)
+        yield _omit(side, message_id, view.last_act(side), "never-delivered", expected, seen)
 
 
 # ---- Resending -------------------------------------------------------------------------------------------------------
@@ -110,9 +109,7 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Omission]:
         which = f"{key[1]!r}, which no received message acknowledges"
         expected = f"{sender.who} to resend {which}, so that {side.who} receives it"
         seen = f"this tick sends no copy, and {side.who} never receives the message"
-        yield Omission(
-            side, key[1], "resending", "never-resent", tick, expected, seen, "AMB-64" if copies >= CAP else ""
-        )
+        yield _omit(side, key[1], tick, "never-resent", expected, seen, "AMB-64" if copies >= CAP else "")
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
@@ -251,7 +248,7 @@ def _not_asked(
             expected = f"{side.who} to request {message_id!r}, which it has missed since step {naming.act.number}"
             later_ms = act.step.now_ms - detected
             seen = f"the message that {side.who} sends {later_ms} ms later does not request {message_id!r}"
-            yield Omission(side, message_id, "repair", "never-asked", act, expected, seen)
+            yield _omit(side, message_id, act, "never-asked", expected, seen)
             return
 
 
@@ -281,5 +278,5 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
                 request = f"the request of {side.who} at step {act.number}"
                 expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
                 seen = f"no participant has answered {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
-                yield Omission(side, message_id, "repair", "never-answered", late[SWEEPS - 1], expected, seen)
+                yield _omit(side, message_id, late[SWEEPS - 1], "never-answered", expected, seen)
                 return

@@ -11,8 +11,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...properties import Sighting, observe_met, observe_violation
 from ..view.log_orders import only_in_utf16_order
-from .group_view import GroupView, Side
+from .group_view import GroupView
 from .registry import global_property, of_each_side
+from .sides import Side
 
 Place = tuple[int, bytes]
 """The sort key of an entry in a log: (Lamport timestamp, message ID as UTF-8) (AMB-88)."""

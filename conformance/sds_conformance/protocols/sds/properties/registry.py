@@ -7,7 +7,8 @@ from functools import wraps
 
 from ....judging.judgement import Outcome
 from ...properties import Properties, Sighting
-from .group_view import GroupView, Side
+from .group_view import GroupView
+from .sides import Side
 
 PROPERTIES = Properties("SDS-", GroupView)
 global_property = PROPERTIES.of_one

@@ -10,9 +10,10 @@ from sds_reference import Kind, Message
 from ....judging.view_cache import cache_per_view
 from ...properties import Sighting, observe_met, observe_outcome, observe_violation
 from ..view.repair_terms import SECOND_MS
-from .group_view import GroupView, Key, MessageArrival, Side
+from .group_view import GroupView
 from .omissions import SWEEPS
 from .registry import global_property, of_each_channel
+from .sides import Key, MessageArrival, Side
 
 
 @cache_per_view

@@ -128,8 +128,6 @@ class Ending:
     """The number of the first step of the calm phase."""
     last: int
     """The number of the last step of the calm phase."""
-    at_ms: int
-    """The time at which the phase began, in milliseconds."""
 
 
 def dependencies(message: Message) -> Iterator[str]:

@@ -103,10 +103,6 @@ def _is_comparable(view: GroupView, twin: GroupView) -> bool:
     return alike and not _chance(view.schedule) and view.group_trace.calm_rounds == twin.group_trace.calm_rounds
 
 
-def _schedule_without(schedule: Schedule, kinds: type[Operation] | tuple[type[Operation], ...]) -> Schedule:
-    return replace(schedule, operations=tuple(op for op in schedule.operations if not isinstance(op, kinds)))
-
-
 def _end(view: GroupView, channel_id: str, who: str) -> Act:
     acts = (act for act in reversed(view.group_trace.acts) if act.who == who)
     return next(acts, view.sides[who, channel_id].opened)

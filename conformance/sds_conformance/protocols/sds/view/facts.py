@@ -6,6 +6,7 @@ An "own" message is one that the participant sent itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sds_harness.sds.trace import Step, Wire
@@ -301,6 +302,28 @@ class Observed:
     """IDs of the content messages that have arrived and wait for dependencies."""
     lamport: LamportExpectation
     """The expected timestamp of the next own message. The local timestamp in the shown state may be up to one less."""
+
+
+CODES_BY_FIELD = {
+    "message_id": "id-changed",
+    "sender_id": "sender-changed",
+    "channel_id": "channel-changed",
+    "lamport_timestamp": "timestamp-changed",
+    "causal_history": "history-changed",
+    "content": "content-changed",
+}
+"""By immutable field of a message (AMB-65): the code for a copy that differs from the original in this field."""
+
+
+def value_of(message: Message, field_name: str) -> object:
+    """The value of an immutable field of a message; for the causal history, the IDs of its entries."""
+    value = getattr(message, field_name)
+    return [entry.message_id for entry in value] if field_name == "causal_history" else value
+
+
+def changed_fields(original: Message, copy: Message) -> Iterator[str]:
+    """Yield the immutable fields in which a copy differs from the original, in the order of `CODES_BY_FIELD`."""
+    return (name for name in CODES_BY_FIELD if value_of(original, name) != value_of(copy, name))
 
 
 def is_same_message(one: Message, other: Message) -> bool:

@@ -14,7 +14,7 @@ from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.declared_limits import limit_in_force
-from ...view.facts import Received
+from ...view.facts import CODES_BY_FIELD, Received, changed_fields, value_of
 from ...view.filters import KnownFilters
 from ...view.histories import names_barred_ids, own_ids_of_other_channels
 from ...view.lateness import may_be_delivered_late
@@ -225,36 +225,17 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(step)
 
 
-_CHANGED = {
-    "message_id": "id-changed",
-    "sender_id": "sender-changed",
-    "channel_id": "channel-changed",
-    "lamport_timestamp": "timestamp-changed",
-    "causal_history": "history-changed",
-    "content": "content-changed",
-}
-"""By field: the code for a rebroadcast message that differs from the original in this field."""
-
-
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
 def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast message has its original ID, sender, channel, Lamport timestamp, history IDs and content."""
     for copy in view.copies:
-        was, now = copy.original.message, copy.message
-        pairs = {
-            "message_id": (was.message_id, now.message_id),
-            "sender_id": (was.sender_id, now.sender_id),
-            "channel_id": (was.channel_id, now.channel_id),
-            "lamport_timestamp": (was.lamport_timestamp, now.lamport_timestamp),
-            "causal_history": ([e.message_id for e in was.causal_history], [e.message_id for e in now.causal_history]),
-            "content": (was.content, now.content),
-        }
-        changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
-        name, (before, after) = changed[0] if changed else ("", ("", ""))
-        expected = f"{name} {_abbreviate(before)}, as first broadcast"
-        yield observe_outcome(
-            copy.step, _CHANGED[name] if changed else "", not changed, expected, f"{_abbreviate(after)}"
-        )
+        original, changed = copy.original.message, next(changed_fields(copy.original.message, copy.message), None)
+        if changed is None:
+            yield observe_met(copy.step)
+            continue
+        expected = f"{changed} {_abbreviate(value_of(original, changed))}, as first broadcast"
+        seen = _abbreviate(value_of(copy.message, changed))
+        yield observe_violation(copy.step, CODES_BY_FIELD[changed], expected, seen)
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)

@@ -17,7 +17,7 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.facts import Observed
+from ...view.facts import Observed, value_of
 from ...view.refusals import arrived_in_order
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import (
@@ -203,8 +203,8 @@ def _applies_to_every_answer(_: ResentMessage) -> bool:
 
 def _value(message: Message, field: str) -> object:
     """The value of a field of a message; None if the field is empty."""
-    value = getattr(message, field)
-    return None if value in ("", b"", ()) else [e.message_id for e in value] if field == HISTORY else value
+    value = value_of(message, field)
+    return None if value in ("", b"", []) else value
 
 
 def _has_lost(field: str) -> Callable[[ResentMessage], bool]:
