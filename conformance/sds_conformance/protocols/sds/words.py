@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from sds_harness.declaration import printable
 from sds_harness.sds.trace import Event, Step, Trace, Wire
@@ -340,30 +341,19 @@ def _state(state: pb.State, about: frozenset[str], finding_text: str) -> list[st
     """
     lines = _whole_state(state, about)
     chosen = [line for start, line in lines.items() if line and _TOPICS[start].search(finding_text)]
-    chosen += (
-        []
-        if chosen or not finding_text
-        else [_EMPTY[start] for start in _EMPTY if _shows_empty(state, start, finding_text)]
-    )
+    if not chosen and finding_text:
+        empty = (start for start, (field, _) in _BUFFERS.items() if state.HasField(field))
+        chosen = [_BUFFERS[start][1] for start in empty if _TOPICS[start].search(finding_text)]
     return chosen or [line for line in lines.values() if line]
 
 
-def _shows_empty(state: pb.State, start: str, finding_text: str) -> bool:
-    shown = {
-        "outgoing": state.HasField("outgoing"),
-        "incoming": state.HasField("incoming"),
-        "to ask": state.HasField("outgoing_repairs"),
-        "to answer": state.HasField("incoming_repairs"),
-    }
-    return shown[start] and bool(_TOPICS[start].search(finding_text))
-
-
-_EMPTY = {
-    "outgoing": "outgoing buffer: empty",
-    "incoming": "incoming buffer: empty",
-    "to ask": "to ask for: nothing",
-    "to answer": "to answer for: nothing",
+_BUFFERS: dict[str, tuple[Literal["outgoing", "incoming", "outgoing_repairs", "incoming_repairs"], str]] = {
+    "outgoing": ("outgoing", "outgoing buffer: empty"),
+    "incoming": ("incoming", "incoming buffer: empty"),
+    "to ask": ("outgoing_repairs", "to ask for: nothing"),
+    "to answer": ("incoming_repairs", "to answer for: nothing"),
 }
+"""By buffer, with its key in `_TOPICS`: its field in a state, and its description if it is empty."""
 
 
 def _whole_state(state: pb.State, about: frozenset[str]) -> dict[str, str]:

@@ -122,7 +122,8 @@ class ExpectedLog:
 
     def _insert(self, message_id: str, lamport: int, *, own: bool, uncertain: bool) -> None:
         if message_id not in self._items:
-            item = LogItem.of(message_id, lamport, own=own, arrival=len(self._items), uncertain=uncertain)
+            key = message_id.encode("utf-8", "surrogatepass")
+            item = LogItem(lamport, key, message_id, own, len(self._items), uncertain)
             self._items[message_id] = item
             self._order.add(item)
             self._uncertain_count += uncertain

@@ -32,11 +32,6 @@ class LogItem:
     participant's own sender ID that the participant did not send.
     """
 
-    @classmethod
-    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, uncertain: bool = False) -> LogItem:
-        """Create the entry of a message; ``lamport`` is its Lamport timestamp."""
-        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, uncertain)
-
 
 ENDS = (2**63 - 1, 2**64 - 1)
 """The largest signed and unsigned integers of 64 bits. A Lamport timestamp may stay at these values (AMB-14)."""
@@ -302,6 +297,11 @@ class Observed:
     """IDs of the content messages that have arrived and wait for dependencies."""
     lamport: LamportExpectation
     """The expected timestamp of the next own message. The local timestamp in the shown state may be up to one less."""
+
+    @property
+    def filter_hits(self) -> dict[str, bool]:
+        """By ID that the command queries in the bloom filter: does the filter hold it?"""
+        return dict(zip(self.step.request.observe.filter_ids, self.state.filter_hits, strict=False))
 
 
 CODES_BY_FIELD = {

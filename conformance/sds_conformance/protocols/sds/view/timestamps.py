@@ -48,7 +48,7 @@ def only_sends_preceded(e: LamportExpectation) -> bool:
     return e.source in ("open", "send") and not disturbed
 
 
-_UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
+UNITS = {"seconds": 0.001, "microseconds": 1_000, "nanoseconds": 1_000_000}
 """The number of units in a millisecond, by the name of the unit."""
 
 
@@ -57,7 +57,7 @@ def describe_wrong_timestamp(e: LamportExpectation, now: int, seen: int) -> str:
 
     ``now`` is the time in milliseconds.
     """
-    unit = next((unit for unit, per_ms in _UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
+    unit = next((unit for unit, per_ms in UNITS.items() if abs(seen / per_ms - now) <= NEARBY), None)
     if unit is not None:
         return f"{seen}, the time in {unit}"
     if seen < NEARBY < e.low:

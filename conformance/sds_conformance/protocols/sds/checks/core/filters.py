@@ -207,7 +207,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
 def own_syncs_are_not_shown_in_the_filter(view: ChannelView) -> Iterator[Observation]:
     """A filter that can be queried holds no own sync messages, whatever its encoding."""
     for observed in view.observed:
-        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        hits = observed.filter_hits
         own = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
         asked = own & hits.keys() & sync_ids(view).keys()
         yield from judge_unexpected_members(
@@ -285,14 +285,13 @@ def the_newest_is_shown_in_the_filter(view: ChannelView) -> Iterator[Observation
     came = [received for received in view.received if received.acceptable and not received.duplicate]
     others = _optional_members(view)
     for observed in view.observed:
-        asked = observed.step.request.observe.filter_ids
         at = bisect_right(came, observed.step.index, key=lambda received: received.step.index)
         newest = came[at - 1] if at else None
         other_count = bisect_right(others, observed.step.index)
         aged = newest is not None and other_count > bisect_right(others, newest.step.index)
         if newest is None or (aged and at + other_count > capacity):
             continue
-        message_id, hits = newest.message.message_id, dict(zip(asked, observed.state.filter_hits, strict=False))
+        message_id, hits = newest.message.message_id, observed.filter_hits
         if message_id in hits:
             expected = f"{message_id!r}, the last arrival, in the filter"
             yield observe_outcome(observed.step, "not-in-filter", hits[message_id], expected, "the filter lacks the ID")
@@ -364,11 +363,13 @@ def the_hash_distinguishes_similar_ids(view: ChannelView) -> Iterator[Observatio
 @check("SDS-STATE-07", pb.CAPABILITY_FILTER_CODEC)
 def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
     """A filter of the codec, at most a tenth full, holds hardly any of the queried IDs that are not its members."""
-    for step, members, capacity in _filters_of_the_codec(view):
-        holds = view.filter_of(step.reply.filter.bloom_filter) if step.reply is not None else None
-        if holds is None or len(members) * 10 > capacity:
+    for step, bloom_filter, members in _filters_of_the_codec(view):
+        holds = view.filter_of(bloom_filter)
+        if holds is None or len(members) * 10 > view.configuration.bloom_capacity:
             continue
-        others = [message_id for message_id in _queried_ids(view, step) if message_id not in members]
+        queries = (step.request.query_filter for step in view.trace.steps if step.answer == "membership")
+        queried = [i for query in queries if query.bloom_filter == bloom_filter for i in query.message_ids]
+        others = [message_id for message_id in queried if message_id not in members]
         if len(others) >= FEW:
             hits = sum(holds(message_id) is True for message_id in others)
             expected = (
@@ -377,13 +378,6 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
             yield observe_outcome(
                 step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} of these IDs are in the filter"
             )
-
-
-def _queried_ids(view: ChannelView, built: Step) -> list[str]:
-    """The IDs that were looked up in a filter that the codec had built."""
-    assert built.reply is not None
-    queries = (step.request.query_filter for step in view.trace.steps if step.answer == "membership")
-    return [i for query in queries if query.bloom_filter == built.reply.filter.bloom_filter for i in query.message_ids]
 
 
 COMMON_CHARACTERS = 16
@@ -489,6 +483,7 @@ class _FilterLoad:
     """An own message, and the number of IDs that may be in its filter."""
 
     sent: Sent
+    bloom_filter: bytes
     received: int
     """The number of received messages that must enter the filter."""
     others: int
@@ -520,22 +515,19 @@ def _filter_loads(view: ChannelView) -> list[_FilterLoad]:
             others += not entries[at][1]
             at += 1
         if sent.message.bloom_filter is not None and not sent.repeat:
-            out.append(_FilterLoad(sent, received, others))
+            out.append(_FilterLoad(sent, sent.message.bloom_filter, received, others))
     return out
 
 
-def _find_roll_over(view: ChannelView) -> tuple[_FilterLoad, list[_FilterLoad]] | None:
-    """The last own message with a filter, and the own messages with a filter before it.
-
-    None if fewer IDs than three times the capacity were received before the last own message.
+def _loads_with_roll_over(view: ChannelView) -> list[_FilterLoad]:
+    """All own messages with a filter; empty if fewer IDs than three times the capacity were received before the last
+    of them.
     """
     c = view.configuration
     if not (c.bloom_capacity and 0 < c.bloom_error_rate < 1) or len(view.received) < 3 * c.bloom_capacity:
-        return None
+        return []
     loads = _filter_loads(view)
-    if not loads or loads[-1].received < 3 * c.bloom_capacity:
-        return None
-    return loads[-1], loads[:-1]
+    return loads if loads and loads[-1].received >= 3 * c.bloom_capacity else []
 
 
 @check("SDS-STATE-05", of="outgoing")
@@ -548,7 +540,7 @@ def nothing_is_dropped_before_the_filter_is_full(view: ChannelView) -> Iterator[
         return
     room = NEARLY_FULL * view.configuration.bloom_capacity
     roomy = [f for f in _filter_loads(view) if f.received + f.others <= room] if room and reads_filters(view) else []
-    holds = view.filter_of(_filter_bytes(roomy[-1].sent)) if roomy else None
+    holds = view.filter_of(roomy[-1].bloom_filter) if roomy else None
     if holds is None or roomy[-1].received < FEW:
         return
     step = roomy[-1].sent.step
@@ -577,7 +569,7 @@ def a_queried_filter_with_room_holds_all(view: ChannelView) -> Iterator[Observat
         index = observed.step.index
         if bisect_left(entered, index) > NEARLY_FULL * capacity:
             return
-        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        hits = observed.filter_hits
         asked = [message_id for message_id in hits if message_id in first and first[message_id] < index]
         if len(asked) >= FEW:
             expected = f"all {len(asked)} delivered IDs that were queried, in a filter for {capacity}"
@@ -587,16 +579,13 @@ def a_queried_filter_with_room_holds_all(view: ChannelView) -> Iterator[Observat
 @check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     """A filter has no more bytes after three times its capacity of IDs than after one to two times its capacity."""
-    found = _find_roll_over(view)
-    if found is None:
-        return
-    last, before = found
-    capacity = view.configuration.bloom_capacity
-    lengths = [len(_filter_bytes(f.sent)) for f in before if capacity <= f.received <= 2 * capacity]
+    loads, capacity = _loads_with_roll_over(view), view.configuration.bloom_capacity
+    lengths = [len(load.bloom_filter) for load in loads[:-1] if capacity <= load.received <= 2 * capacity]
     if not lengths:
         return
-    seen, most = len(_filter_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
-    if seen > most or (reads_filters(view) and view.filter_of(_filter_bytes(last.sent)) is not None):
+    last = loads[-1]
+    seen, most = len(last.bloom_filter), max(lengths) * GROWTH + GROWTH_BYTES
+    if seen > most or (reads_filters(view) and view.filter_of(last.bloom_filter) is not None):
         # A length alone does not show a roll-over.
         expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
         yield observe_outcome(
@@ -607,20 +596,17 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-STATE-06")
 def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
     """From the first roll-over on, the filter holds the newest IDs, as many as a tenth of its capacity (AMB-55)."""
-    for step, members, capacity in _filters_of_the_codec(view):
-        built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
+    capacity = view.configuration.bloom_capacity
+    for step, built_filter, members in _filters_of_the_codec(view):
+        built = view.filter_of(built_filter) if len(members) >= 3 * capacity else None
         if built is not None:
             newest = members[-max(1, capacity // 10) :]
             expected = f"the newest {len(newest)} of {len(members)} IDs in the filter"
             yield from judge_members(step, built, newest, expected, "{} is not")
-    found = _find_roll_over(view)
-    if found is None or not reads_filters(view):
-        return
     entries = _possible_members(view)
-    for load in [*found[1], found[0]]:
-        sent = load.sent
-        holds = view.filter_of(_filter_bytes(sent))
-        if load.received < view.configuration.bloom_capacity or holds is None:
+    for load in _loads_with_roll_over(view) if reads_filters(view) else ():
+        sent, holds = load.sent, view.filter_of(load.bloom_filter)
+        if load.received < capacity or holds is None:
             continue
         newest = _newest_ids(view, entries, sent, bool(holds(sent.message.message_id)))
         if newest:
@@ -660,7 +646,7 @@ def the_newest_are_shown_in_the_filter(view: ChannelView) -> Iterator[Observatio
             for place, message_id in enumerate(ids[max(0, at - newest) : at][:-1], max(0, at - newest))
             if at - place + other_count - bisect_right(others, came[message_id]) <= newest
         }
-        hits = dict(zip(observed.step.request.observe.filter_ids, observed.state.filter_hits, strict=False))
+        hits = observed.filter_hits
         asked = [message_id for message_id in hits if message_id in kept]
         gone = next((message_id for message_id in asked if not hits[message_id]), "")
         if asked and at > view.configuration.bloom_capacity:
@@ -676,7 +662,7 @@ def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
         return
     entries = _possible_members(view)
     for load in _filter_loads(view):
-        holds, index = view.filter_of(_filter_bytes(load.sent)), load.sent.step.index
+        holds, index = view.filter_of(load.bloom_filter), load.sent.step.index
         if holds is not None and load.received >= c.bloom_capacity // 2:
             arrived = {message_id for step, message_id in entries if last < step < index}
             newest = _newest_ids(view, entries, load.sent, bool(holds(load.sent.message.message_id)))
@@ -694,16 +680,16 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     with exactly twice the target rate fails with a probability below 1e-6. False positives by IDs that test only a few
     bits of a small filter are added to the bound.
     """
-    found = _find_roll_over(view)
-    if found is not None:
-        last, before = found
-        capacity = view.configuration.bloom_capacity
-        for load in [f for f in before if f.received >= capacity and f.others <= capacity // FEW_OTHERS]:
-            yield from _judge_bounded(view, load.sent.step, _filter_bytes(load.sent), load.received, load.others)
-        yield from _judge_bounded(view, last.sent.step, _filter_bytes(last.sent), last.received)
-    for step, members, capacity in _filters_of_the_codec(view):
-        if len(members) >= 3 * capacity and step.reply is not None and 0 < view.configuration.bloom_error_rate < 1:
-            yield from _judge_bounded(view, step, step.reply.filter.bloom_filter, len(members))
+    capacity = view.configuration.bloom_capacity
+    loads = _loads_with_roll_over(view)
+    for load in loads[:-1]:
+        if load.received >= capacity and load.others <= capacity // FEW_OTHERS:
+            yield from _judge_bounded(view, load.sent.step, load.bloom_filter, load.received, load.others)
+    for last in loads[-1:]:
+        yield from _judge_bounded(view, last.sent.step, last.bloom_filter, last.received)
+    for step, bloom_filter, members in _filters_of_the_codec(view):
+        if len(members) >= 3 * capacity and 0 < view.configuration.bloom_error_rate < 1:
+            yield from _judge_bounded(view, step, bloom_filter, len(members))
 
 
 def _judge_bounded(
@@ -717,13 +703,14 @@ def _judge_bounded(
     yield from _judge_rate(view, step, bloom_filter, limit, QUERIES_AFTER_ROLL_OVER, deviation, when, degenerate)
 
 
-def _filters_of_the_codec(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
-    """Yield (step, IDs, capacity) for each filter that the codec built with the capacity in force."""
-    capacity = view.configuration.bloom_capacity
-    if capacity and chose_filter_size(view.party) and view.channel_id == view.party.channels[0]:
+def _filters_of_the_codec(view: ChannelView) -> Iterator[tuple[Step, bytes, list[str]]]:
+    """Yield (step, filter, IDs) for each filter that the codec built with the capacity in force."""
+    chosen = view.configuration.bloom_capacity and chose_filter_size(view.party)
+    if chosen and view.channel_id == view.party.channels[0]:
         for step in view.trace.steps:
-            if step.answer == "filter":
-                yield step, list(dict.fromkeys(step.request.build_filter.message_ids)), capacity
+            if step.reply is not None and step.answer == "filter":
+                members = list(dict.fromkeys(step.request.build_filter.message_ids))
+                yield step, step.reply.filter.bloom_filter, members
 
 
 SMALLEST_JUDGED = 200
@@ -749,11 +736,10 @@ def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
     loads = _filter_loads(view) if enough else []
     full = [load for load in loads if NEARLY_FULL * room <= load.received <= room - load.others]
     if full:
-        sent = full[-1].sent
-        yield from _judge_full(view, sent.step, _filter_bytes(sent))
-    for step, members, capacity in _filters_of_the_codec(view) if not full else ():
-        if step.reply is not None and len(members) == capacity:
-            yield from _judge_full(view, step, step.reply.filter.bloom_filter)
+        yield from _judge_full(view, full[-1].sent.step, full[-1].bloom_filter)
+    for step, bloom_filter, members in _filters_of_the_codec(view) if not full else ():
+        if len(members) == room:
+            yield from _judge_full(view, step, bloom_filter)
 
 
 def _judge_full(view: ChannelView, step: Step, bloom_filter: bytes) -> Iterator[Observation]:
@@ -791,7 +777,3 @@ def _judge_rate(
     yield observe_outcome(
         step, "too-many-false-hits", hits < least_implausible_hits(limit, asked, deviation, degenerate), expected, seen
     )
-
-
-def _filter_bytes(sent: Sent) -> bytes:
-    return sent.message.bloom_filter or b""

@@ -25,7 +25,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.refusals import arrived_in_order
-from ...view.timestamps import NEARBY, describe_wrong_timestamp
+from ...view.timestamps import NEARBY, UNITS, describe_wrong_timestamp
 
 
 class _Layout(NamedTuple):
@@ -283,14 +283,12 @@ _COARSEST = 1 << 11
 """Distance between neighbouring doubles just below 2^64."""
 _SIGN = 1 << 63
 """The smallest unsigned 64-bit integer that is negative if it is read as a signed integer."""
-_UNITS_PER_MS = (0.001, 1_000, 1_000_000)
-"""Number of seconds, microseconds and nanoseconds in a millisecond."""
 _DAY_MS = 86_400_000
 
 
 def _is_now_in_another_unit(lamport: int, now_ms: int) -> bool:
     """Is a timestamp the present time, to within a day, in seconds, microseconds or nanoseconds?"""
-    return any(abs(lamport / unit - now_ms) <= _DAY_MS for unit in _UNITS_PER_MS)
+    return any(abs(lamport / per_ms - now_ms) <= _DAY_MS for per_ms in UNITS.values())
 
 
 def _through_double(value: int) -> int:

@@ -117,7 +117,7 @@ def delays_depend_on_the_author(view: ChannelView) -> Iterator[Observation]:
     chance = equal_products(min(_LONGEST_S, t_max // SECOND_MS), len(known), near) ** (authors - 1)
     if chance < ALARM:
         last_report = max((period.reported_step for one in known for period, _ in one), key=lambda step: step.index)
-        met = not all(_can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
+        met = not all(can_be_equal([window for _, window in one], slack_ms(view)) for one in known)
         expected = f"different delays for the {authors} authors of messages with the same ID, for {len(known)} IDs"
         seen = f"the same delay for all of these authors; by chance with a probability of {chance:.0e}"
         yield observe_outcome(last_report, "ignores-author", met, expected, seen)
@@ -137,6 +137,6 @@ def _delays(view: ChannelView) -> list[list[tuple[ResponsePeriod, Window]]]:
     return [list(one.values()) for one in found.values() if len(one) == most]
 
 
-def _can_be_equal(found: list[Window], slack: int) -> bool:
+def can_be_equal(found: list[Window], slack: int = 0) -> bool:
     """Can all windows contain the same delay, if each is widened by ``slack`` at both ends?"""
     return max(window.low for window in found) <= min(window.high for window in found) + 2 * slack

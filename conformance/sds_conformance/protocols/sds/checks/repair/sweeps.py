@@ -17,7 +17,7 @@ from .....judging.judgement import Observation, observe_met, observe_outcome, ob
 from .....judging.table import RuleRow
 from ...register import check, table
 from ...view.channel_view import ChannelView
-from ...view.facts import Observed, value_of
+from ...view.facts import CODES_BY_FIELD, Observed, value_of
 from ...view.refusals import arrived_in_order
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import (
@@ -220,29 +220,28 @@ def _describe_answer(again: ResentMessage, row: RuleRow[ResentMessage]) -> tuple
     return f"{again.original.message_id!r} sent again with its {row.why} {was}", now
 
 
-SENDER, CHANNEL, TIMESTAMP, HISTORY = "sender_id", "channel_id", "lamport_timestamp", "causal_history"
-CONTENT, ID = "content", "message_id"
+_CODES_IF_MISSING = {
+    "content": "missing-content",
+    "lamport_timestamp": "missing-timestamp",
+    "causal_history": "missing-history",
+    "sender_id": "missing-sender",
+}
+"""By field: the code for an answer that lacks the field."""
+
+
+def _rows(
+    requirement: str, is_wrong: Callable[[str], Callable[[ResentMessage], bool]], codes: dict[str, str]
+) -> list[RuleRow[ResentMessage]]:
+    return [
+        RuleRow(requirement, _applies_to_every_answer, is_wrong(field), code, field, "", TIMED)
+        for field, code in codes.items()
+    ]
+
 
 table(
     messages_sent_again,
     _describe_answer,
-    [
-        # the columns: requirement, applies, wrong, code, why, position, needs
-        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(CONTENT), "missing-content", CONTENT, "", TIMED),
-        RuleRow(
-            "SDS-R-STATE-07", _applies_to_every_answer, _has_lost(TIMESTAMP), "missing-timestamp", TIMESTAMP, "", TIMED
-        ),
-        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(HISTORY), "missing-history", HISTORY, "", TIMED),
-        RuleRow("SDS-R-STATE-07", _applies_to_every_answer, _has_lost(SENDER), "missing-sender", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(ID), "id-changed", ID, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(SENDER), "sender-changed", SENDER, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(CHANNEL), "channel-changed", CHANNEL, "", TIMED),
-        RuleRow(
-            "SDS-R-SWEEP-05", _applies_to_every_answer, _differs(TIMESTAMP), "timestamp-changed", TIMESTAMP, "", TIMED
-        ),
-        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(HISTORY), "history-changed", HISTORY, "", TIMED),
-        RuleRow("SDS-R-SWEEP-05", _applies_to_every_answer, _differs(CONTENT), "content-changed", CONTENT, "", TIMED),
-    ],
+    [*_rows("SDS-R-STATE-07", _has_lost, _CODES_IF_MISSING), *_rows("SDS-R-SWEEP-05", _differs, CODES_BY_FIELD)],
     of="asked",
 )
 

@@ -15,6 +15,7 @@ from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import ResponsePeriod, measure_delay, response_periods, slack_ms
 from ...view.windows import Window
+from .arguments import can_be_equal
 
 
 def classify_wrong_time(seen: Window, low: int, high: int, slack_ms: int) -> str:
@@ -137,11 +138,6 @@ def _known_delays(
     return {which: list(found.values()) for which, found in delays.items() if len(found) >= each}, last
 
 
-def _can_be_equal(found: list[Window]) -> bool:
-    """Can all these windows contain the same delay?"""
-    return max(window.low for window in found) <= min(window.high for window in found)
-
-
 @check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere", together=True)
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """Participants that hold the same messages answer requests for these messages after different delays."""
@@ -155,7 +151,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         holders = f"{len(enough[0])} holders of the same message"
         expected = f"{holders} to answer after different delays, for at least one of {len(enough)} messages"
         seen = "for each message, the same delay of all its holders"
-        yield observe_outcome(last, "times-alike", not all(map(_can_be_equal, enough)), expected, seen)
+        yield observe_outcome(last, "times-alike", not all(map(can_be_equal, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
@@ -165,7 +161,7 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
     if len(enough) >= _AUTHORS and last is not None:
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or for the messages of another of the {len(enough)} authors"
-        met = not all(map(_can_be_equal, enough.values()))
+        met = not all(map(can_be_equal, enough.values()))
         yield observe_outcome(
             last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
         )
