@@ -305,13 +305,8 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = "only IDs of messages of the channel in causal_history"
             met = message_id in view.known_ids
-            yield observe_outcome(
-                sent.step,
-                "unknown-entry",
-                met,
-                expected,
-                f"{message_id!r}, which is the ID of no message of the channel",
-            )
+            seen = f"{message_id!r}, which is the ID of no message of the channel"
+            yield observe_outcome(sent.step, "unknown-entry", met, expected, seen)
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")

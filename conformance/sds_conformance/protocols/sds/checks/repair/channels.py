@@ -79,22 +79,15 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
         which = f"{missing.message_id!r}, missing in {where},"
         for shown in side.shown_between(came, min(end, asked, side.may_be_renewed_from(missing))):
             met = missing.message_id in shown.due
-            yield observe_outcome(
-                shown.step,
-                "request-ended-by-namesake",
-                met,
-                f"{which} in the outgoing repair request buffer",
-                "the buffer has no entry for the message",
-            )
+            expected = f"{which} in the outgoing repair request buffer"
+            seen = "the buffer has no entry for the message"
+            yield observe_outcome(shown.step, "request-ended-by-namesake", met, expected, seen)
         if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
             yield observe_met(asking.step)
         elif not side.shown and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
-            yield observe_violation(
-                sent.step,
-                "request-ended-by-namesake",
-                f"{which} asked for",
-                "no content or sync message requests the missing message",
-            )
+            expected = f"{which} asked for"
+            seen = "no content or sync message requests the missing message"
+            yield observe_violation(sent.step, "request-ended-by-namesake", expected, seen)
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
@@ -115,13 +108,9 @@ def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator
                 continue  # after T_req, the entry may be removed for other reasons
             which = f"{message_id!r}, missing in {view.channel_id!r} and requested by others only in another channel,"
             expected = f"{which} in the outgoing repair request buffer"
-            yield observe_outcome(
-                shown.step,
-                "overheard-elsewhere",
-                message_id in shown.due,
-                expected,
-                "the buffer has no entry for the message",
-            )
+            met = message_id in shown.due
+            seen = "the buffer has no entry for the message"
+            yield observe_outcome(shown.step, "overheard-elsewhere", met, expected, seen)
 
 
 def _judge_separation(

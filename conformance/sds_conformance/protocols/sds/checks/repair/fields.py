@@ -59,24 +59,17 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
             inside = _entry_fields(field)
             ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
-                yield observe_violation(
-                    sent.step,
-                    "malformed-entry",
-                    "each occurrence of field 13 a HistoryEntry",
-                    f"{str(field.value)[:40]!r}",
-                )
+                expected = "each occurrence of field 13 a HistoryEntry"
+                seen = f"{str(field.value)[:40]!r}"
+                yield observe_violation(sent.step, "malformed-entry", expected, seen)
             elif len(ids) == 1 and ids[0]:
                 yield observe_met(sent.step)
             elif len(ids) <= 1 and not any(ids) and None not in ids and _waits_for_the_empty_id(view, sent):
                 continue
             elif due:
                 seen = f"{len(ids)} message IDs" if len(ids) > 1 else "no message ID"
-                yield observe_violation(
-                    sent.step,
-                    "several-ids" if len(ids) > 1 else "missing-id",
-                    "one message ID in field 1 of each occurrence of field 13",
-                    seen,
-                )
+                expected = "one message ID in field 1 of each occurrence of field 13"
+                yield observe_violation(sent.step, "several-ids" if len(ids) > 1 else "missing-id", expected, seen)
 
 
 def _waits_for_the_empty_id(view: ChannelView, sent: Sent) -> bool:
@@ -267,12 +260,9 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
         count = len(sent.message.repair_request)
         if count:
-            yield observe_violation(
-                sent.step,
-                "repair-request-set",
-                "no field 13 (repair_request), because SDS-R is not in use",
-                f"a repair_request of length {count}",
-            )
+            expected = "no field 13 (repair_request), because SDS-R is not in use"
+            seen = f"a repair_request of length {count}"
+            yield observe_violation(sent.step, "repair-request-set", expected, seen)
         elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, because SDS-R is not in use"
             seen = f"{named.sender_id!r} in the entry of {named.message_id!r}" if named is not None else ""
@@ -292,13 +282,9 @@ def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Obser
         elif received.unmet and received.delivered_at_once:
             yield observe_violation(received.step, "delivered-early", expected, "delivered before its dependencies")
         elif received.unmet or received.delivered or nothing_is_pending_after(view, received):
-            yield observe_outcome(
-                received.step,
-                "never-delivered",
-                bool(received.unmet or received.delivered),
-                expected,
-                "the message is not delivered",
-            )
+            met = bool(received.unmet or received.delivered)
+            seen = "the message is not delivered"
+            yield observe_outcome(received.step, "never-delivered", met, expected, seen)
 
 
 # ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------

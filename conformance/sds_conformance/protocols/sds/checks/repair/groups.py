@@ -156,13 +156,8 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
             if profile is not None:
                 expected = in_response_group(profile, own, author, message_id, groups)
                 why = f"{own!r} {'in' if expected else 'not in'} {which} by the declared hash"
-                yield observe_outcome(
-                    step,
-                    "member-left-out" if expected else "outsider-let-in",
-                    ((own, author) in members) is expected,
-                    why,
-                    seen,
-                )
+                met = ((own, author) in members) is expected
+                yield observe_outcome(step, "member-left-out" if expected else "outsider-let-in", met, why, seen)
             elif (author, own) in steps:
                 others = [third for first, third in members if first == own and (author, third) in steps]
                 apart = next((o for o in others if ((author, o) in members) is not ((own, author) in members)), None)

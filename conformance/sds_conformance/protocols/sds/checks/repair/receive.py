@@ -394,13 +394,8 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 any(window.low - slack <= due <= window.high + slack for window in allowed)
                 for slack in (side.slack_ms, SECOND_MS)
             )
-            yield observe_outcome(
-                shown.step,
-                "not-computed-anew",
-                met,
-                expected,
-                f"{due - step.now_ms} ms after that step{view.terms.clock_hint(near)}",
-            )
+            seen = f"{due - step.now_ms} ms after that step{view.terms.clock_hint(near)}"
+            yield observe_outcome(shown.step, "not-computed-anew", met, expected, seen)
         elif not side.shown:
             until = side.next_copy_or_request(missing.message_id, step.index)
             own = next(

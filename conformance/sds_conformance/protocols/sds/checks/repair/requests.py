@@ -56,13 +56,9 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
             waited = shown.step.now_ms - detected.now_ms
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
             soft = "" if side.terms.sound else "AMB-08"
-            yield observe_violation(
-                shown.step,
-                "not-tracked",
-                f"{which}, in the outgoing repair request buffer",
-                "the buffer has no entry for the message",
-                soft,
-            )
+            expected = f"{which}, in the outgoing repair request buffer"
+            seen = "the buffer has no entry for the message"
+            yield observe_violation(shown.step, "not-tracked", expected, seen, soft)
             break
     if not side.shown:
         yield from _judge_requested(side, "not-tracked")
@@ -246,13 +242,11 @@ def due_requests_are_carried(view: ChannelView) -> Iterator[Observation]:
                 break  # SDS-R-STATE-02 judges messages that are named again
             if due is not None and sent.step.now_ms == due.high:
                 continue  # SDS-R-SEND-02 judges a message at exactly T_req
-            yield observe_violation(
-                sent.step,
-                _LEFT_OUT[sent.message.kind],
-                f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
-                + (f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""),
-                f"no request{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}",
+            expected = f"a request for {missing.message_id!r} in the {sent.message.kind.value} message" + (
+                f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""
             )
+            seen = f"no request{view.terms.clock_hint(due is not None and sent.step.now_ms <= due.high + SECOND_MS)}"
+            yield observe_violation(sent.step, _LEFT_OUT[sent.message.kind], expected, seen)
             break
 
 
@@ -333,13 +327,9 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
-        yield observe_outcome(
-            sent.step,
-            "default-too-high",
-            count <= 3,
-            "at most three entries in a repair request by default",
-            f"{count}",
-        )
+        met = count <= 3
+        expected = "at most three entries in a repair request by default"
+        yield observe_outcome(sent.step, "default-too-high", met, expected, f"{count}")
 
 
 @check("SDS-R-SEND-06", *TIMED, of="outgoing sds-r")
@@ -363,13 +353,9 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
         empty = sum(not entry.message_id for entry in sent.message.repair_request)
         if empty or not sent.message.repair_request:
             what = "an empty field 13" if empty == 1 else f"{empty} entries with nothing in them"
-            yield observe_outcome(
-                sent.step,
-                "empty-entry",
-                not empty,
-                "no occurrence of field 13 (repair_request), because nothing is due",
-                what,
-            )
+            met = not empty
+            expected = "no occurrence of field 13 (repair_request), because nothing is due"
+            yield observe_outcome(sent.step, "empty-entry", met, expected, what)
 
 
 @check("SDS-R-SEND-07", *TIMED, of="missing sds-r")
@@ -411,13 +397,9 @@ def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
         for own in early:
             if own.step.index < sent.step.index:
                 expected = f"no request for the own message {own.message.message_id!r}, sent at step {own.step.index}"
-                yield observe_outcome(
-                    sent.step,
-                    "asked-for-own",
-                    own.message.message_id not in asked,
-                    expected,
-                    "the message is requested",
-                )
+                met = own.message.message_id not in asked
+                seen = "the message is requested"
+                yield observe_outcome(sent.step, "asked-for-own", met, expected, seen)
 
 
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------

@@ -48,12 +48,9 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                     observed.step, "unasked", "only answers to requests of others", f"{message_id!r}"
                 )
             elif arrived.get(message_id, NEVER) > at:
-                yield observe_violation(
-                    observed.step,
-                    "not-held",
-                    f"no answer planned for {message_id!r}, which never arrived",
-                    "an answer is planned",
-                )
+                expected = f"no answer planned for {message_id!r}, which never arrived"
+                seen = "an answer is planned"
+                yield observe_violation(observed.step, "not-held", expected, seen)
             else:
                 expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
                 yield observe_outcome(
@@ -139,13 +136,9 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                     expected = (
                         f"no pending answer for {period.message_id!r}, because a copy arrived at step {period.end}"
                     )
-                    yield observe_outcome(
-                        observed.step,
-                        "not-dropped",
-                        period.message_id not in queued,
-                        expected,
-                        "an answer is still planned",
-                    )
+                    met = period.message_id not in queued
+                    seen = "an answer is still planned"
+                    yield observe_outcome(observed.step, "not-dropped", met, expected, seen)
                 break
 
 

@@ -58,13 +58,8 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"an answer for {period.message_id!r} within {t_max} ms of the request of step {period.since.index}"
         seen = f"answered after {period.answer.now_ms - period.since.now_ms} ms"
-        yield observe_outcome(
-            period.answer,
-            "answered-late",
-            not (period.t_max_tick is not None and period.t_max_tick.index < period.answer.index),
-            expected,
-            seen,
-        )
+        met = not (period.t_max_tick is not None and period.t_max_tick.index < period.answer.index)
+        yield observe_outcome(period.answer, "answered-late", met, expected, seen)
 
 
 def _waited_for_traffic(view: ChannelView, period: ResponsePeriod) -> bool:
@@ -133,12 +128,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
                 f"no answer for {period.message_id!r} within {wait} ms of the request of step {period.since.index}"
             )
             hint = view.terms.clock_hint(period.answer.now_ms >= period.window.low - SECOND_MS)
-            yield observe_violation(
-                period.answer,
-                "answered-early",
-                expected,
-                f"answered after {period.answer.now_ms - period.since.now_ms} ms{hint}",
-            )
+            seen = f"answered after {period.answer.now_ms - period.since.now_ms} ms{hint}"
+            yield observe_violation(period.answer, "answered-early", expected, seen)
             continue
         yield observe_met(period.answer)
         # A tick that sent other answers ran a sweep. If another tick sent more answers than this one, no limit

@@ -60,12 +60,9 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             continue  # another requirement judges missing answers, and a copy may be a resend
         elif not period.in_time:
             late = period.answer.now_ms - period.since.now_ms
-            yield observe_violation(
-                period.answer,
-                "answered-late",
-                f"an immediate answer for the own message {period.message_id!r}",
-                f"sent after {late} ms",
-            )
+            expected = f"an immediate answer for the own message {period.message_id!r}"
+            seen = f"sent after {late} ms"
+            yield observe_violation(period.answer, "answered-late", expected, seen)
         else:
             yield observe_met(period.answer)
 
