@@ -65,14 +65,12 @@ class ChannelView:
         in the log (AMB-25).
         """
         self.delivered: list[DeliveredMessage] = []
-        self._ack_tracker = ack_tracker = AckTracker()
-        self.acks, self.mentions, self.unmentioned, self.possible_evidence = (
-            ack_tracker.acks,
-            ack_tracker.mentions,
-            ack_tracker.unmentioned,
-            ack_tracker.possible_evidence,
-        )
-        self.refused_mentions = ack_tracker.refused_mentions
+        self._ack_tracker = AckTracker()
+        self.acks = self._ack_tracker.acks
+        self.mentions = self._ack_tracker.mentions
+        self.unmentioned = self._ack_tracker.unmentioned
+        self.possible_evidence = self._ack_tracker.possible_evidence
+        self.refused_mentions = self._ack_tracker.refused_mentions
         self.observed: list[Observed] = []
         self._states_showing: dict[str, list[Observed]] = {}
         self.ticks: list[Step] = []
@@ -173,6 +171,11 @@ class ChannelView:
     def outgoing(self) -> list[Sent]:
         """Own content and sync messages, in the order of sending. Valid only after the whole trace has been read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
+
+    def may_have_dropped_any(self, message_ids: Iterable[str]) -> bool:
+        """May a log of the declared size have dropped any of these messages?"""
+        gone = (i for i in message_ids if i in self.known_ids and not self.kept_entries.holds(i))
+        return self.kept_entries.bounded and any(True for _ in gone)
 
     def states_showing(self, part: str) -> list[Observed]:
         """The observed states that have a value in the field ``part`` of a state: a buffer, or the log."""
@@ -379,11 +382,7 @@ class ChannelView:
         oddity = describe_oddity(message, clock, partial(limit_in_force, self.trace), self.revision.wire.max_lamport)
         if not oddity and log.is_uncertain(named):
             oddity = "a dependency on a message that an implementation may keep in the log or leave out"
-        if (
-            not oddity
-            and self.kept_entries.bounded
-            and any(i in self.known_ids and not self.kept_entries.holds(i) for i in named)
-        ):
+        if not oddity and self.may_have_dropped_any(named):
             oddity = "a dependency that a log of the declared size may have dropped (AMB-96)"
         return Received(
             step,

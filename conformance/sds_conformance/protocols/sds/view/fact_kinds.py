@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.view_cache import cache_per_view
@@ -79,6 +80,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     # Settings, and parts of a state that the implementation shows.
     "sds-r": lambda view: view.terms.on,
     "no-sds-r": lambda view: not view.terms.on,
+    "no-delivery-events": lambda view: not view.can(pb.CAPABILITY_DELIVERED),
     "channels": lambda view: len(view.party.channels) > 1,
     "unnamed": lambda view: view.party.unnamed,
     "hints": lambda view: view.hints,

@@ -81,9 +81,7 @@ def reported_lost(view: ChannelView) -> dict[str, Step]:
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
     """May a waiting message have been given up, or may a log of the declared size have dropped its dependencies?"""
-    if view.kept_entries.bounded and any(
-        i in view.known_ids and not view.kept_entries.holds(i) for i in received.unmet
-    ):
+    if view.may_have_dropped_any(received.unmet):
         return True
     if not view.gives_up:
         return False

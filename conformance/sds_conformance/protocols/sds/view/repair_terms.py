@@ -74,17 +74,16 @@ class RepairTerms:
             return Window(offset, offset)
         return Window(*self.bounds)
 
-    def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
+    def t_resp(self, sender_id: str, message_id: str) -> Window | None:
         """T_resp in milliseconds after the request.
 
-        It is 0 for the original sender, with any hash. The window is from 0 to T_max if the hash is unknown, or if
-        ``exactly`` is False.
+        It is 0 for the original sender, with any hash. The window is from 0 to T_max if the hash is unknown.
         """
         if not self.t_max_ms:
             return None
         if sender_id == self.participant_id:
             return Window(0, 0)
-        if self.profile is not None and exactly:
+        if self.profile is not None:
             offset = t_resp_offset(self.profile, self.participant_id, sender_id, message_id, self.t_max_ms)
             return Window(offset, offset)
         return Window(0, self.t_max_ms)

@@ -198,13 +198,13 @@ def _find_unlogged(view: ChannelView, message_ids: list[str]) -> str:
     return next((message_id for message_id in lacking if message_id not in logged), "")
 
 
-@check("SDS-RECV-05", of="outgoing unmet")
+@check("SDS-RECV-05", of="no-delivery-events outgoing unmet")
 def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
     """No causal history names a message with a dependency that never arrived.
 
     Only delivered messages are in the log. Judged only for implementations without delivery events (AMB-27).
     """
-    if view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
+    if view.gives_up:
         return
     own = {sent.message.message_id for sent in view.sent}
     first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}
@@ -231,15 +231,13 @@ def _find_unarrived(received: Received, own: set[str], first: dict[str, int], by
     return next((i for i in named if i not in own and first.get(i, by.index) >= by.index), "")
 
 
-@check("SDS-RECV-07", of="outgoing received")
+@check("SDS-RECV-07", of="no-delivery-events outgoing received")
 def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is in the log, so the next causal history names it.
 
     Judged only for implementations without delivery events. A message is expected before the next sweep only if the
     implementation delivered other messages without a sweep (AMB-94).
     """
-    if view.can(pb.CAPABILITY_DELIVERED):
-        return
     probed: set[str] = set()
     probes = []
     for sent, received in tail_probes(view):
@@ -259,14 +257,14 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
             )
 
 
-@check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="outgoing unmet")
+@check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="no-delivery-events outgoing unmet")
 def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observation]:
     """A message that had to wait is kept: after its dependencies arrived, a causal history names it.
 
     Judged only for implementations without delivery events.
     """
     probed: set[str] = set()
-    for sent, received, since in unblocked_probes(view) if not view.can(pb.CAPABILITY_DELIVERED) else ():
+    for sent, received, since in unblocked_probes(view):
         message_id = received.message.message_id
         if message_id not in probed:
             probed.add(message_id)
@@ -275,14 +273,12 @@ def unmet_messages_are_in_a_later_history(view: ChannelView) -> Iterator[Observa
             yield observe_outcome(sent.step, "not-kept", message_id in sent.history, expected, f"{list(sent.history)}")
 
 
-@check("SDS-STATE-10", of="outgoing received")
+@check("SDS-STATE-10", of="no-delivery-events outgoing received")
 def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """A message that a causal history named stays in the log: it is named while it is at the end of the log.
 
     Judged only for implementations without delivery events.
     """
-    if view.can(pb.CAPABILITY_DELIVERED):
-        return
     first_named: dict[str, int] = {}
     for sent in reversed(view.outgoing):
         first_named |= dict.fromkeys(sent.history, sent.step.index)

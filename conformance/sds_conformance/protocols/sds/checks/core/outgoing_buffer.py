@@ -32,6 +32,9 @@ from ...view.resends import (
 )
 from .acknowledgement import was_acknowledged_by
 
+_RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+_PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
+
 
 @check("SDS-SEND-10", pb.CAPABILITY_RESEND)
 def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
@@ -100,7 +103,7 @@ for such messages is in force.
 """
 
 
-@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-OUTSWEEP-01", *_RESENDS, of="sent")
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An unacknowledged message is broadcast again after each resend period."""
     period, undeclared = resend_period(view), period_is_undeclared(view)
@@ -153,7 +156,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
             yield observe_met(ticks[-1])
 
 
-@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="mentions")
+@check("SDS-OUTSWEEP-04", *_RESENDS, of="mentions")
 def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not resent."""
     return no_copies_after_acknowledgement(view)
@@ -201,7 +204,7 @@ def named_in_syncs_are_not_rebroadcast(view: ChannelView) -> Iterator[Observatio
     return _find_copies_after_mention(view, Kind.SYNC, code="not-acknowledged")
 
 
-@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
+@check("SDS-OUTSWEEP-06", *_PERIODS, of="copies")
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
     """No message is resent before the resend period in force has passed.
 
@@ -232,13 +235,7 @@ def _is_gap_while_possibly(possibly: PossiblyAcknowledgedSpan, gap: Gap) -> bool
     return possibly.since.index < gap.first.index and gap.second.index < possibly.unambiguous_until
 
 
-@check(
-    "SDS-OUTSWEEP-02",
-    pb.CAPABILITY_RESEND,
-    pb.CAPABILITY_RESEND_PERIOD,
-    pb.CAPABILITY_VIRTUAL_CLOCK,
-    of="mentions sent",
-)
+@check("SDS-OUTSWEEP-02", *_PERIODS, of="mentions sent")
 def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
     """Possibly acknowledged messages are sent again, and not at the period of unacknowledged messages.
 
@@ -281,13 +278,7 @@ def _find_overdue_resend(view: ChannelView, possibly: PossiblyAcknowledgedSpan, 
     return overdue if overdue is not None and clock_never_goes_back(view, view.trace.steps[0], overdue) else None
 
 
-@check(
-    "SDS-OUTSWEEP-03",
-    pb.CAPABILITY_RESEND,
-    pb.CAPABILITY_RESEND_PERIOD,
-    pb.CAPABILITY_VIRTUAL_CLOCK,
-    of="mentions sent",
-)
+@check("SDS-OUTSWEEP-03", *_PERIODS, of="mentions sent")
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged messages are sent again at shorter periods than possibly acknowledged messages."""
     rare = [
@@ -319,7 +310,7 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
         yield observe_met(rare[-1][0].second)
 
 
-@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
+@check("SDS-OUTSWEEP-03", *_PERIODS, of="sent")
 def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     """If the periods give unacknowledged messages no priority, their copies are sent first in a tick.
 
@@ -355,10 +346,6 @@ def _was_possibly_acknowledged(
     if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
         return True
     return False if copy.step.index < first_evidence_index(view, copy.original) else None
-
-
-_RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
-_PERIODS = (*_RESENDS, pb.CAPABILITY_RESEND_PERIOD)
 
 
 def is_never_shown(view: ChannelView, buffer: str) -> bool:

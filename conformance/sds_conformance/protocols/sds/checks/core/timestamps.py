@@ -87,14 +87,12 @@ def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
             )
 
 
-@check("SDS-DELIVER-01", of="received sent")
+@check("SDS-DELIVER-01", of="no-delivery-events received sent")
 def own_messages_are_above_what_they_name(view: ChannelView) -> Iterator[Observation]:
     """An own message has a higher timestamp than every message in its causal history.
 
     Only for implementations without delivery events.
     """
-    if view.can(pb.CAPABILITY_DELIVERED):
-        return
     for sent in view.sent:
         lamport = sent.message.lamport_timestamp
         came = [view.arrivals[message_id] for message_id in sent.history if message_id in view.arrivals]
