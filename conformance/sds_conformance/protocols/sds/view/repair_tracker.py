@@ -6,7 +6,7 @@ derive from it what the specification demands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sds_harness.sds.trace import Step
@@ -146,6 +146,15 @@ class RepairTracker:
         If there are several, an implementation may use any of them (AMB-25).
         """
         return list(self._authors.get(message_id, ()))
+
+    def entries_with_authors(self, message: Message) -> Iterator[tuple[HistoryEntry, list[str]]]:
+        """Yield the entries of a causal history that name a sender, each with the `authors` of the message, if all of
+        them are known.
+        """
+        for entry in message.causal_history:
+            authors = self.authors(entry.message_id) if entry.sender_id else []
+            if authors and all(authors):
+                yield entry, authors
 
     def receive(self, received: Received, held: dict[str, bool]) -> None:
         """Record a message of another participant.

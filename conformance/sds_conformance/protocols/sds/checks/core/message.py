@@ -152,12 +152,9 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     for received in arrived_in_order(view):
         if received.kind is not Kind.SYNC or not received.valid:
             continue
-        if received.rejected:
-            how = "unset" if received.message.content is None else "present with zero length"
-            expected = f"a sync message with content {how} to be accepted"
-            yield observe_violation(received.step, "refused", expected, f"refused at step {received.step.index}")
-        else:
-            yield observe_met(received.step)
+        how = "unset" if received.message.content is None else "present with zero length"
+        expected, seen = f"a sync message with content {how} to be accepted", f"refused at step {received.step.index}"
+        yield observe_outcome(received.step, "refused", not received.rejected, expected, seen)
 
 
 @check("SDS-MSG-20")
@@ -218,11 +215,9 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
         delivered = step.signals("delivered", view.channel_id)
         # A message with the same ID may have arrived in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
-        if any(event.message_id == message.message_id for event in delivered) and message.message_id not in waited:
-            expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
-            yield observe_violation(step, "delivered-elsewhere", expected, f"delivered at step {step.index}")
-        else:
-            yield observe_met(step)
+        met = message.message_id in waited or all(event.message_id != message.message_id for event in delivered)
+        expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
+        yield observe_outcome(step, "delivered-elsewhere", met, expected, f"delivered at step {step.index}")
 
 
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
@@ -261,13 +256,10 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                 received.step, "never-delivered", bool(received.delivered), expected, "the message is not delivered"
             )
     for sent in view.outgoing:
-        for entry in sent.message.causal_history:
-            if entry.sender_id and (authors := view.repair.authors(entry.message_id)) and all(authors):
-                if entry.sender_id in authors:
-                    yield observe_met(sent.step)
-                else:
-                    expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
-                    yield observe_violation(sent.step, "wrong-sender", expected, f"{entry.sender_id!r}")
+        for entry, authors in view.repair.entries_with_authors(sent.message):
+            expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
+            met = entry.sender_id in authors
+            yield observe_outcome(sent.step, "wrong-sender", met, expected, f"{entry.sender_id!r}")
 
 
 def _fields_of_entries(message: Message) -> frozenset[tuple[bool, bool]]:

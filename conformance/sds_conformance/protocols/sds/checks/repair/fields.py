@@ -135,17 +135,10 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     participant could respond (AMB-87). SDS-MSG-12 judges causal histories without senders.
     """
     for sent in view.repair.carriers:
-        for entry in sent.message.causal_history:
-            authors = view.repair.authors(entry.message_id)
-            if not (entry.sender_id and authors and all(authors)):
-                continue
-            if entry.sender_id in authors:
-                yield observe_met(sent.step)
-            else:
-                expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                yield observe_violation(
-                    sent.step, "wrong-author-in-history", expected, _describe_sender(view, entry.sender_id)
-                )
+        for entry, authors in view.repair.entries_with_authors(sent.message):
+            expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
+            met, seen = entry.sender_id in authors, _describe_sender(view, entry.sender_id)
+            yield observe_outcome(sent.step, "wrong-author-in-history", met, expected, seen)
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -183,7 +176,7 @@ def _is_first_entry(view: ChannelView, missing: MissingMessage, sent: Sent) -> b
     return is_first and index < end and known and any(each is missing for each in side.certainly_missing)
 
 
-def _describe_sender(view: ChannelView, sender_id: str) -> str:
+def _describe_sender(view: ChannelView, sender_id: str | None) -> str:
     return f"{sender_id!r}, the participant's own ID" if sender_id == view.party.participant_id else f"{sender_id!r}"
 
 
@@ -196,15 +189,11 @@ def answers_name_the_author(view: ChannelView) -> Iterator[Observation]:
             if original is None or message.sender_id == view.party.participant_id:
                 continue
             before = {entry.message_id: entry.sender_id for entry in original.causal_history}
-            for entry in message.causal_history:
-                authors = view.repair.authors(entry.message_id)
-                if not entry.sender_id or not authors or not all(authors):
-                    continue
+            for entry, authors in view.repair.entries_with_authors(message):
                 met = entry.sender_id in authors or entry.sender_id == before.get(entry.message_id)
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history of the answer"
-                yield observe_outcome(
-                    step, "wrong-author-in-history", met, expected, _describe_sender(view, entry.sender_id)
-                )
+                seen = _describe_sender(view, entry.sender_id)
+                yield observe_outcome(step, "wrong-author-in-history", met, expected, seen)
 
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
