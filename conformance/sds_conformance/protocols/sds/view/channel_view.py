@@ -431,7 +431,7 @@ class ChannelView:
             waiting.delivered.append(delivery)  # a later copy was accepted instead of the waiting message
         if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
             self._record_regular(step, event.message_id, message.lamport_timestamp)
-            self._log.add_unsent_own(event.message_id, message.lamport_timestamp or 0)
+            self._log.add_uncertain(event.message_id, message.lamport_timestamp, own=False)
         elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
             if not (again and event.message_id in self.ambiguous_ids):
@@ -499,7 +499,7 @@ class ChannelView:
                 self._clock.may_have_moved(self._now(step))
                 if self.revision.syncs_are_logged:
                     self._record_regular(step, message.message_id, message.lamport_timestamp)
-                    self._log.add_sent_sync(message.message_id, message.lamport_timestamp or 0)
+                    self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or not (
@@ -569,7 +569,7 @@ class ChannelView:
             self._clock.may_have_moved(self._now(step))
         if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
             self._record_regular(step, message.message_id, message.lamport_timestamp)
-            self._log.add_sent_sync(message.message_id, message.lamport_timestamp or 0)
+            self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
         if into is self.sent:
             self._ack_tracker.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:

@@ -39,48 +39,40 @@ class ExpectedLog:
         self._insert(message_id, lamport, own=own, uncertain=False)
         self._log_syncs()
 
-    def add_sent_sync(self, message_id: str, lamport: int) -> None:
-        """Add an own sync message."""
+    def add_uncertain(self, message_id: str, lamport: int | None, *, own: bool) -> None:
+        """Add an entry that may be missing from the log: an own sync message, or a delivered message that has the
+        participant's own sender ID, although the participant did not send it.
+        """
         self._uncertain.add(message_id)
-        self._insert(message_id, lamport, own=True, uncertain=True)
+        self._insert(message_id, lamport or 0, own=own, uncertain=True)
 
     def add_received_sync(self, received: Received) -> None:
         """Add a received sync message to the log now, or as soon as its dependencies are met.
 
         No signal shows when the message enters the log.
         """
-        message = received.message
-        if received.unmet and received.unmet == received.unmet_buffered:
-            # The unmet dependencies of the sync message have arrived and wait. The revision does not say whether the
-            # sync message enters the log in this case.
-            self._uncertain.add(message.message_id)
-            self._possibly_logged.add(message.message_id)
-            self._insert(message.message_id, message.lamport_timestamp or 0, own=False, uncertain=True)
+        message_id, lamport = received.message.message_id, received.message.lamport_timestamp or 0
         if received.unmet:
-            self._waiting[message.message_id] = received
+            if received.unmet == received.unmet_buffered:
+                # The unmet dependencies of the sync message have arrived and wait. The revision does not say whether
+                # the sync message enters the log in this case.
+                self._possibly_logged.add(message_id)
+                self.add_uncertain(message_id, lamport, own=False)
+            self._waiting[message_id] = received
             return
-        lamport = message.lamport_timestamp or 0
         if received.oddity:
-            self._uncertain.add(message.message_id)
+            self._uncertain.add(message_id)
         else:
             self._processed_sync(lamport)
-        self._insert(message.message_id, lamport, own=False, uncertain=True)
+        self._insert(message_id, lamport, own=False, uncertain=True)
         self._log_syncs()
 
     def give_up_waiting_syncs(self) -> None:
         """Treat each waiting sync message as possibly logged, because the participant may give up its dependencies."""
         for message_id, received in self._waiting.items():
-            self._uncertain.add(message_id)
-            self._insert(message_id, received.message.lamport_timestamp or 0, own=False, uncertain=True)
+            self.add_uncertain(message_id, received.message.lamport_timestamp, own=False)
         self._waiting.clear()
         self._possibly_logged.clear()
-
-    def add_unsent_own(self, message_id: str, lamport: int) -> None:
-        """Add a delivered message that has the participant's own sender ID, although the participant did not send
-        it.
-        """
-        self._uncertain.add(message_id)
-        self._insert(message_id, lamport, own=False, uncertain=True)
 
     def is_waiting_sync(self, message_id: str) -> bool:
         """Does a sync message with this ID wait for its dependencies?"""
@@ -117,8 +109,7 @@ class ExpectedLog:
         while message := next((r.message for r in self._waiting.values() if all(i in self for i in r.unmet)), None):
             del self._waiting[message.message_id]
             self._possibly_logged.discard(message.message_id)
-            self._uncertain.add(message.message_id)
-            self._insert(message.message_id, message.lamport_timestamp or 0, own=False, uncertain=True)
+            self.add_uncertain(message.message_id, message.lamport_timestamp, own=False)
 
     def _insert(self, message_id: str, lamport: int, *, own: bool, uncertain: bool) -> None:
         if message_id not in self._items:

@@ -89,12 +89,15 @@ class RepairTerms:
         return Window(0, self.t_max_ms)
 
     def in_group(self, sender_id: str, message_id: str) -> bool | None:
-        """Is the participant in the response group of a message? None if the hash is unknown, or SDS-R is not used."""
+        """Is the participant in the response group of a message? None if the hash is unknown, or SDS-R is not used.
+
+        With at most one response group, all participants are in it (AMB-10).
+        """
         if not self.on:
             return None
-        if sender_id == self.participant_id or self.groups == 1:
+        if sender_id == self.participant_id or (self.groups is not None and self.groups <= 1):
             return True
-        if self.profile is None or not self.groups or self.groups < 1:
+        if self.profile is None or self.groups is None:
             return None
         return in_response_group(self.profile, self.participant_id, sender_id, message_id, self.groups)
 

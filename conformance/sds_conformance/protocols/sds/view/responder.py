@@ -284,16 +284,6 @@ def names_one_author(asked: RequestedMessage) -> bool:
     return all(e.sender_id in (None, "", asked.author) for e in entries if e.message_id == asked.message_id)
 
 
-def is_eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
-    """Is the participant in the response group of a message? None if unknown.
-
-    With at most one response group, all participants are in it (AMB-10).
-    """
-    if view.terms.groups is not None and view.terms.groups <= 1:
-        return True
-    return view.terms.in_group(author, message_id)
-
-
 def position_in_request(period: ResponsePeriod) -> int:
     """The position of the requested message in the repair request: 0 for the first entry."""
     return [entry.message_id for entry in period.request.message.repair_request].index(period.message_id)
@@ -362,7 +352,7 @@ def _response_period(
         fixes_time,
         window,
         shown,
-        is_eligible(view, asked.author, asked.message_id),
+        view.terms.in_group(asked.author, asked.message_id),
         copy,
         end,
         _find_overdue_tick(view, since, window, end),

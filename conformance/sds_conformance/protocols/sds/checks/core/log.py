@@ -310,41 +310,35 @@ def _is_exposure_of(kind: str, where: str) -> Callable[[_Exposure], bool]:
 
 
 _SYNC, _EPHEMERAL, _NO_TIMESTAMP, _NOT_SENT = _NEVER_LOGGED
-_wrong = attrgetter("wrong")
+_RULES = {
+    (_SYNC, "history"): ("SDS-SYNC-07", "named-in-history"),
+    (_SYNC, "log"): ("SDS-SYNC-09", "logged"),
+    (_SYNC, "dependency"): ("SDS-SYNC-09", "met-a-dependency"),
+    (_EPHEMERAL, "history"): ("SDS-EPHEMERAL-05", "logged"),
+    (_EPHEMERAL, "log"): ("SDS-EPHEMERAL-05", "logged"),
+    (_EPHEMERAL, "dependency"): ("SDS-EPHEMERAL-05", "met-a-dependency"),
+    (_NO_TIMESTAMP, "history"): ("SDS-EPHEMERAL-06", "logged"),
+    (_NO_TIMESTAMP, "log"): ("SDS-EPHEMERAL-06", "logged"),
+    (_NO_TIMESTAMP, "dependency"): ("SDS-EPHEMERAL-06", "met-a-dependency"),
+    (_NOT_SENT, "history"): ("SDS-RECV-01", "logged"),
+    (_NOT_SENT, "log"): ("SDS-RECV-01", "logged"),
+}
+"""By kind of message and place: the requirement that keeps the messages out of this place, and the code."""
 
-table(
-    never_logged,
-    lambda place, _: (place.expected, place.seen),
-    [
-        # the columns: requirement, applies, wrong, code
-        RuleRow("SDS-SYNC-07", _is_exposure_of(_SYNC, "history"), _wrong, "named-in-history"),
-        RuleRow("SDS-SYNC-09", _is_exposure_of(_SYNC, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "log"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _is_exposure_of(_NO_TIMESTAMP, "history"), _wrong, "logged"),
-        RuleRow("SDS-EPHEMERAL-06", _is_exposure_of(_NO_TIMESTAMP, "log"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _is_exposure_of(_NOT_SENT, "history"), _wrong, "logged"),
-        RuleRow("SDS-RECV-01", _is_exposure_of(_NOT_SENT, "log"), _wrong, "logged"),
-    ],
-    of="unlogged",
-)
 
+def _rows(*places: str, needs: tuple[int, ...] = ()) -> list[RuleRow[_Exposure]]:
+    return [
+        RuleRow(requirement, _is_exposure_of(kind, place), attrgetter("wrong"), code, needs=needs)
+        for (kind, place), (requirement, code) in _RULES.items()
+        if place in places
+    ]
+
+
+table(never_logged, lambda place, _: (place.expected, place.seen), _rows("history", "log"), of="unlogged")
 table(
     unlogged_dependencies,
     lambda place, _: (place.expected, place.seen),
-    [
-        RuleRow("SDS-SYNC-09", _is_exposure_of(_SYNC, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED),
-        RuleRow(
-            "SDS-EPHEMERAL-05", _is_exposure_of(_EPHEMERAL, "dependency"), _wrong, "met-a-dependency", needs=DELIVERED
-        ),
-        RuleRow(
-            "SDS-EPHEMERAL-06",
-            _is_exposure_of(_NO_TIMESTAMP, "dependency"),
-            _wrong,
-            "met-a-dependency",
-            needs=DELIVERED,
-        ),
-    ],
+    _rows("dependency", needs=DELIVERED),
     of="unmet",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -69,7 +69,9 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and never and not received.delivered_at_once:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
-        never = unmet - delivery.unmet_buffered - {delivery.message_id} - _known_elsewhere(view, delivery)
+        # SDS-RECV-06 judges dependencies that another channel has.
+        elsewhere = _find_known_elsewhere(view, unmet, delivery.step) - own_ids_of_other_channels(view)
+        never = unmet - delivery.unmet_buffered - {delivery.message_id} - elsewhere
         # Other requirements judge dependencies on sync messages, unless the revision logs sync messages.
         if not view.revision.syncs_are_logged:
             empty = {""} if "" in never and _is_empty_entry(view, delivery) else set()
@@ -93,14 +95,9 @@ def _is_empty_entry(view: ChannelView, delivery: DeliveredMessage) -> bool:
     return scripted and "" not in view.arrivals and "" not in sync_ids(view)
 
 
-def _known_elsewhere(view: ChannelView, delivery: DeliveredMessage) -> set[str]:
-    """The unmet dependencies of a delivered message that arrived in another channel: SDS-RECV-06 judges them."""
-    elsewhere = met_elsewhere(view)
-    return {
-        i
-        for i in delivery.unmet
-        if elsewhere.get(i, NEVER) <= delivery.step.index and i not in own_ids_of_other_channels(view)
-    }
+def _find_known_elsewhere(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
+    """The IDs of ``message_ids`` whose content arrived or was sent in another channel by the end of a step."""
+    return {message_id for message_id in message_ids if met_elsewhere(view).get(message_id, NEVER) <= by.index}
 
 
 def _find_given_up(view: ChannelView, delivery: DeliveredMessage) -> set[str]:
@@ -214,11 +211,11 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
     """
     mixed = any(i in own_ids_of_other_channels(view) for sent in view.outgoing for i in sent.history)
     for received in view.received if met_elsewhere(view) else ():
-        known = {i for i in received.unmet if met_elsewhere(view).get(i, NEVER) <= received.step.index}
+        known = _find_known_elsewhere(view, received.unmet, received.step)
         if received.acceptable and known and not received.delivered_at_once:
             yield observe_met(received.step)
     for delivery, unmet in _deliveries_with_unmet(view):
-        known = {i for i in unmet if met_elsewhere(view).get(i, NEVER) <= delivery.step.index}
+        known = _find_known_elsewhere(view, unmet, delivery.step)
         known -= own_ids_of_other_channels(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
