@@ -44,9 +44,8 @@ def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Itera
             yield observe_met(act, side.channel_id)
         elif not _may_have_evidence(view, side, message_id, act):
             expected = f"{message_id!r} of {side.who} unacknowledged, because no other participant received it"
-            yield observe_violation(
-                act, side.channel_id, "acknowledged-unreceived", expected, "the message is acknowledged"
-            )
+            seen = "the message is acknowledged"
+            yield observe_violation(act, side.channel_id, "acknowledged-unreceived", expected, seen)
     alone = _last_arrival_with_unreceived(side, got) if not is_met and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
     if alone is not None:
         yield observe_met(alone, side.channel_id)

@@ -69,9 +69,8 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
                     f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first"
                 )
                 seen = f"{other.sender} answers the request, and {side.who} has not answered it in {SWEEPS} sweeps"
-                yield observe_violation(
-                    view.group_trace.acts[other.act - 1], side.channel_id, "answered-late", expected, seen
-                )
+                code = "answered-late"
+                yield observe_violation(view.group_trace.acts[other.act - 1], side.channel_id, code, expected, seen)
             elif copy is not None and (other is None or other.number > copy.number):
                 yield observe_met(view.group_trace.acts[copy.act - 1], side.channel_id)
 

@@ -355,11 +355,12 @@ class Requester:
                 return sent
         return None
 
-    def last_if_both_kinds(self, carriers: list[tuple[Sent, bool]]) -> Sent | None:
-        """The last of the messages that had to carry a request, if there are both content and sync messages; else None.
+    def last_due_carrier(self, missing: MissingMessage) -> Sent | None:
+        """The last of the `due_carriers`, if there are both content and sync messages among them; else None.
 
         Content messages are enough if the implementation sends no sync messages.
         """
+        carriers = list(self.due_carriers(missing))
         kinds = {sent.message.kind for sent, _ in carriers}
         return carriers[-1][0] if len(kinds) == 2 or (carriers and not self.view.can(pb.CAPABILITY_SYNC)) else None
 

@@ -317,9 +317,8 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
         if alone and ack.outstanding and not ack.possibly and not unread:
             since = before[0].received.step.index
             expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
-            yield observe_violation(
-                ack.step, "acknowledged-later", expected, f"acknowledged in answer to {ack.step.command}"
-            )
+            seen = f"acknowledged in answer to {ack.step.command}"
+            yield observe_violation(ack.step, "acknowledged-later", expected, seen)
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")

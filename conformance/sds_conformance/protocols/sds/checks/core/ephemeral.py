@@ -24,9 +24,8 @@ def ephemerals_are_broadcast_once(view: ChannelView) -> Iterator[Observation]:
         message_id = sent.message.message_id
         count = sum(m.message_id == message_id or m.kind is Kind.EPHEMERAL for m in sent.step.messages)
         expected = "one ephemeral message broadcast"
-        yield observe_outcome(
-            sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, f"{count}"
-        )
+        seen = f"{count}"
+        yield observe_outcome(sent.step, "broadcast-twice" if count else "not-broadcast", count == 1, expected, seen)
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
@@ -45,9 +44,8 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         fields = [name for name in _SET if getattr(sent.message, name) not in (None, [], ())]
         expected = "lamport_timestamp, causal_history and bloom_filter unset"
-        yield observe_outcome(
-            sent.step, _SET[fields[0]] if fields else "", not fields, expected, f"{', '.join(fields)} set"
-        )
+        seen = f"{', '.join(fields)} set"
+        yield observe_outcome(sent.step, _SET[fields[0]] if fields else "", not fields, expected, seen)
 
 
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
@@ -74,9 +72,8 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
             seen = received.refusal if received.rejected else "no delivery"
-            yield observe_violation(
-                received.step, "refused" if received.rejected else "never-delivered", expected, seen
-            )
+            code = "refused" if received.rejected else "never-delivered"
+            yield observe_violation(received.step, code, expected, seen)
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -102,6 +99,5 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             why = "ephemeral because it has no Lamport timestamp"
             expected = f"{message_id!r}, {why}, delivered, because all of its dependencies have been delivered"
             seen = received.refusal if received.rejected else "no delivery"
-            yield observe_violation(
-                received.step, "refused" if received.rejected else "never-delivered", expected, seen
-            )
+            code = "refused" if received.rejected else "never-delivered"
+            yield observe_violation(received.step, code, expected, seen)

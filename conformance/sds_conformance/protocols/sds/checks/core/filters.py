@@ -145,9 +145,8 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             waits = received.unmet and not received.is_delivered_before(sent.step.index)
             if waits and hit is False:
                 which = f"{received.message.message_id!r}, which arrived at step {received.step.index} and waits"
-                yield observe_violation(
-                    sent.step, "not-in-filter", f"{which}, in the filter", "the filter lacks the ID"
-                )
+                seen = "the filter lacks the ID"
+                yield observe_violation(sent.step, "not-in-filter", f"{which}, in the filter", seen)
 
 
 def judge_members(
@@ -229,9 +228,8 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         expected = f"the same filter as before {between} sync messages arrived"
         seen = "the filter has changed"
-        yield observe_outcome(
-            third.step, "in-filter", third.message.bloom_filter == second.message.bloom_filter, expected, seen
-        )
+        met = third.message.bloom_filter == second.message.bloom_filter
+        yield observe_outcome(third.step, "in-filter", met, expected, seen)
 
 
 def _count_syncs_if_nothing_else(view: ChannelView, before: Sent, after: Sent) -> int | None:
@@ -375,9 +373,8 @@ def the_hash_reads_all_characters(view: ChannelView) -> Iterator[Observation]:
             expected = (
                 f"hardly any of {len(others)} other IDs, such as {others[0]!r}, in a filter of {len(members)} IDs"
             )
-            yield observe_outcome(
-                step, "alike-entry", hits <= len(others) // 4, expected, f"{hits} of these IDs are in the filter"
-            )
+            seen = f"{hits} of these IDs are in the filter"
+            yield observe_outcome(step, "alike-entry", hits <= len(others) // 4, expected, seen)
 
 
 COMMON_CHARACTERS = 16
@@ -588,9 +585,8 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     if seen > most or (reads_filters(view) and view.filter_of(last.bloom_filter) is not None):
         # A length alone does not show a roll-over.
         expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
-        yield observe_outcome(
-            last.sent.step, "filter-grows", seen <= most, expected, f"{seen} bytes after {last.received} IDs"
-        )
+        met = seen <= most
+        yield observe_outcome(last.sent.step, "filter-grows", met, expected, f"{seen} bytes after {last.received} IDs")
 
 
 @check("SDS-STATE-06")
@@ -774,6 +770,5 @@ def _judge_rate(
     expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
     chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
     seen = f"{hits} of {asked} unknown IDs, {hits / asked:.3%}; {chance}"
-    yield observe_outcome(
-        step, "too-many-false-hits", hits < least_implausible_hits(limit, asked, deviation, degenerate), expected, seen
-    )
+    met = hits < least_implausible_hits(limit, asked, deviation, degenerate)
+    yield observe_outcome(step, "too-many-false-hits", met, expected, seen)

@@ -72,9 +72,8 @@ def _judge_histories(view: ChannelView, *, syncs: bool) -> Iterator[Observation]
             ):
                 code = "missing-entry" if entries < wanted else "too-many-entries"
                 code = code if entries < wanted or entries > wanted else "wrong-entries"
-                yield observe_violation(
-                    sent.step, code, f"the last {len(end)} IDs of the log, {end}", f"{list(sent.history)}"
-                )
+                seen = f"{list(sent.history)}"
+                yield observe_violation(sent.step, code, f"the last {len(end)} IDs of the log, {end}", seen)
 
 
 def histories_of_default_size(view: ChannelView) -> list[Sent]:
@@ -115,9 +114,8 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             continue
         if any(step != steps[0] for step in steps):
             expected = "the causal history in log order"
-            yield observe_violation(
-                sent.step, "wrong-order", expected, f"the causal history has the Lamport timestamps {lamports}"
-            )
+            seen = f"the causal history has the Lamport timestamps {lamports}"
+            yield observe_violation(sent.step, "wrong-order", expected, seen)
         elif direction not in (0, steps[0]):
             expected = "the same order, oldest or newest first, as in the causal histories of earlier messages"
             yield observe_violation(sent.step, "direction-changed", expected, "the opposite direction")
@@ -252,9 +250,8 @@ def met_messages_are_in_the_next_history(view: ChannelView) -> Iterator[Observat
         if message_id in sent.history or swept or at_once:
             arrived = f"which arrived at step {received.step.index} with all dependencies met"
             expected = f"{message_id!r}, {arrived}, in causal_history"
-            yield observe_outcome(
-                sent.step, "never-delivered", message_id in sent.history, expected, f"{list(sent.history)}"
-            )
+            seen = f"{list(sent.history)}"
+            yield observe_outcome(sent.step, "never-delivered", message_id in sent.history, expected, seen)
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_VIRTUAL_CLOCK, of="no-delivery-events outgoing unmet")
@@ -286,9 +283,8 @@ def what_was_named_stays_in_the_log(view: ChannelView) -> Iterator[Observation]:
         message_id = received.message.message_id
         if first_named.get(message_id, sent.step.index) < sent.step.index:
             expected = f"{message_id!r}, named at step {first_named[message_id]}, in causal_history again"
-            yield observe_outcome(
-                sent.step, "missing-entry", message_id in sent.history, expected, f"{list(sent.history)}"
-            )
+            seen = f"{list(sent.history)}"
+            yield observe_outcome(sent.step, "missing-entry", message_id in sent.history, expected, seen)
 
 
 @check("SDS-MSG-10", of="outgoing")

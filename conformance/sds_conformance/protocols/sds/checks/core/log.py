@@ -114,9 +114,8 @@ def ephemerals_meet_no_dependency(view: ChannelView) -> Iterator[Observation]:
             if freed and not find_possibly_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 why = "an ephemeral message with this ID does not meet the dependency"
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: {why}"
-                yield observe_violation(
-                    freed[0].step, "met-a-dependency", expected, f"delivered at step {freed[0].step.index}"
-                )
+                seen = f"delivered at step {freed[0].step.index}"
+                yield observe_violation(freed[0].step, "met-a-dependency", expected, seen)
             elif not freed:
                 yield observe_met(late.step)
 
@@ -144,9 +143,8 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         sure = {item.message_id for item in observed.log if not item.uncertain}
         strange = shown - view.known_ids - ids_barred_from_log(view, shown, observed.step.index)
         if sure - shown:
-            yield observe_violation(
-                observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", "the log lacks the message"
-            )
+            seen = "the log lacks the message"
+            yield observe_violation(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", seen)
         elif strange:
             expected = "only messages of the channel in the log"
             yield observe_violation(observed.step, "foreign-entry", expected, f"{min(strange)!r} in the log")
@@ -187,9 +185,8 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         again = since and any(since.get(message_id, NEVER) < observed.step.index for message_id in ids)
         if double is not None or again:
             expected = f"{double!r} once in the log"
-            yield observe_outcome(
-                observed.step, "logged-twice", double is None, expected, f"{ids.count(double or '')} times"
-            )
+            seen = f"{ids.count(double or '')} times"
+            yield observe_outcome(observed.step, "logged-twice", double is None, expected, seen)
     for delivery in view.delivered:
         again = delivery.repeated and not delivery.maybe_dropped
         if again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:

@@ -102,9 +102,8 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             expected = f"channel_id {view.channel_id!r}"
             seen = f"channel_id {sent.message.channel_id!r}" if sent.message.channel_id is not None else "no channel_id"
-            yield observe_violation(
-                sent.step, "wrong-channel" if sent.message.channel_id else "missing-channel", expected, seen
-            )
+            code = "wrong-channel" if sent.message.channel_id else "missing-channel"
+            yield observe_violation(sent.step, code, expected, seen)
         elif foreign is not None:
             expected = f"a causal history of channel {view.channel_id!r}"
             yield observe_violation(sent.step, "foreign-entry", expected, f"{foreign!r} of another")
@@ -128,9 +127,8 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             expected = f"{least} entries in causal_history (the log has {sent.log_size}, the configured size is {size})"
             if met or not names_barred_ids(view, sent):
                 seen = f"{count} different entries"
-                yield observe_outcome(
-                    sent.step, "missing-entry" if count < least else "too-many-entries", met, expected, seen
-                )
+                code = "missing-entry" if count < least else "too-many-entries"
+                yield observe_outcome(sent.step, code, met, expected, seen)
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
@@ -141,9 +139,8 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
             expected = "an ephemeral message to be accepted"
-            yield observe_outcome(
-                received.step, "refused", not received.rejected, expected, f"refused at step {received.step.index}"
-            )
+            seen = f"refused at step {received.step.index}"
+            yield observe_outcome(received.step, "refused", not received.rejected, expected, seen)
 
 
 @check("SDS-MSG-19", of="sync-came")
@@ -178,9 +175,8 @@ def empty_content_is_refused(view: ChannelView) -> Iterator[Observation]:
         asked = getattr(step.request, step.command)
         if asked.channel_id == view.channel_id and not asked.content:
             expected = "empty content refused, because receivers would read a sync message, or no message"
-            yield observe_outcome(
-                step, "empty-accepted", not step.broadcasts, expected, "a message without content is sent", "AMB-34"
-            )
+            seen = "a message without content is sent"
+            yield observe_outcome(step, "empty-accepted", not step.broadcasts, expected, seen, "AMB-34")
 
 
 @check("SDS-MSG-20")
@@ -191,9 +187,8 @@ def no_content_is_invented(view: ChannelView) -> Iterator[Observation]:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
             expected = "content messages of the application only"
-            yield observe_violation(
-                step, "sent-unasked", expected, f"{message.message_id!r}, which the application did not send"
-            )
+            seen = f"{message.message_id!r}, which the application did not send"
+            yield observe_violation(step, "sent-unasked", expected, seen)
 
 
 @check("SDS-MSG-17", of="no-sds-r outgoing")
@@ -252,9 +247,8 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
         if with_details and not may_be_delivered_late(view, received):
             first = with_details[0].message_id
             expected = f"{first!r} to satisfy the dependency, with any hint and sender in its entry"
-            yield observe_outcome(
-                received.step, "never-delivered", bool(received.delivered), expected, "the message is not delivered"
-            )
+            seen = "the message is not delivered"
+            yield observe_outcome(received.step, "never-delivered", bool(received.delivered), expected, seen)
     for sent in view.outgoing:
         for entry, authors in view.repair.entries_with_authors(sent.message):
             expected = f"sender {authors[0]!r} in the entry of {entry.message_id!r}, or none"
@@ -302,9 +296,8 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast message has a bloom filter: the filter of the original, or a newer filter."""
     for copy in view.copies:
         met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
-        yield observe_outcome(
-            copy.step, "missing-filter", met, "a filter in the copy as well", "the copy has no filter"
-        )
+        seen = "the copy has no filter"
+        yield observe_outcome(copy.step, "missing-filter", met, "a filter in the copy as well", seen)
 
 
 @check("SDS-MSG-22", of="outgoing")

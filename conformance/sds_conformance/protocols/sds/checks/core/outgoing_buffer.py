@@ -70,9 +70,8 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             soft = position_on_giving_up(view, message_id, observed.step.index) if message_id not in states else ""
             expected = f"{message_id!r} unacknowledged in the outgoing buffer"
             met = states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED
-            yield observe_outcome(
-                observed.step, "wrong-state" if message_id in states else "not-kept", met, expected, shown, soft
-            )
+            code = "wrong-state" if message_id in states else "not-kept"
+            yield observe_outcome(observed.step, code, met, expected, shown, soft)
     for copy in view.copies:
         if copy.step.index < first_evidence_index(view, copy.original):
             yield observe_met(copy.step)
@@ -92,9 +91,8 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
         left = next((message_id for message_id in waiting if message_id in certain), None)
         expected = f"{left!r}, which was acknowledged, not in the outgoing buffer"
-        yield observe_outcome(
-            observed.step, "still-buffered", left is None, expected, "the outgoing buffer still contains the message"
-        )
+        seen = "the outgoing buffer still contains the message"
+        yield observe_outcome(observed.step, "still-buffered", left is None, expected, seen)
 
 
 _PERIODS_OF_WAITING = 5
@@ -435,9 +433,8 @@ def judge_not_resent(view: ChannelView, what: str, sent: Iterable[Sent]) -> Iter
         kept = min(earlier & once_only & buffered, default=None)
         if earlier:
             expected = f"no {what} in the outgoing buffer"
-            yield observe_outcome(
-                observed.step, "kept-for-resending", kept is None, expected, f"{kept!r} in the outgoing buffer"
-            )
+            seen = f"{kept!r} in the outgoing buffer"
+            yield observe_outcome(observed.step, "kept-for-resending", kept is None, expected, seen)
     for tick in view.ticks if not again else ():
         if any(step.index < tick.index and step.now_ms < tick.now_ms for step in first.values()):
             yield observe_met(tick)

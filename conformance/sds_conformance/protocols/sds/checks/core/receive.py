@@ -80,9 +80,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never -= {i for i in never if view.own(i) is not None}
         if never and (never := never - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_describe_unmet(view, min(never), delivery.step)}"
-            yield observe_violation(
-                delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}"
-            )
+            seen = f"delivered at step {delivery.step.index}"
+            yield observe_violation(delivery.step, "delivered-early", expected, seen)
 
 
 def _is_empty_entry(view: ChannelView, delivery: DeliveredMessage) -> bool:
@@ -193,14 +192,12 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
             which = f"{min(waiting)!r}, which is itself waiting and not in the log"
             expected = f"{delivery.message_id!r} to wait for {which}"
             soft = "AMB-45" if any(depends_on(view, other, delivery.message_id) for other in waiting) else ""
-            yield observe_violation(
-                delivery.step, "delivered-early", expected, f"delivered at step {delivery.step.index}", soft
-            )
+            seen = f"delivered at step {delivery.step.index}"
+            yield observe_violation(delivery.step, "delivered-early", expected, seen, soft)
         elif delivery.message_id in delivery.unmet and delivery.message_id not in _find_given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait forever: it depends on itself"
-            yield observe_violation(
-                delivery.step, "met-by-itself", expected, f"delivered at step {delivery.step.index}", "AMB-44"
-            )
+            seen = f"delivered at step {delivery.step.index}"
+            yield observe_violation(delivery.step, "met-by-itself", expected, seen, "AMB-44")
 
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_CHANNELS, of="channels received")
@@ -219,9 +216,8 @@ def another_channel_meets_nothing(view: ChannelView) -> Iterator[Observation]:
         known -= own_ids_of_other_channels(view) if mixed else set()
         if known and (known := known - delivery.unmet_buffered - _find_given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {min(known)!r}, which only another channel has"
-            yield observe_violation(
-                delivery.step, "met-by-another-channel", expected, f"delivered at step {delivery.step.index}"
-            )
+            seen = f"delivered at step {delivery.step.index}"
+            yield observe_violation(delivery.step, "met-by-another-channel", expected, seen)
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="received")
@@ -276,9 +272,8 @@ def messages_without_sender_are_delivered(view: ChannelView) -> Iterator[Observa
         if received.oddity == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
             expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
             seen = "no delivery"
-            yield observe_outcome(
-                received.step, "nameless-never-delivered", bool(received.delivered), expected, seen, "AMB-50"
-            )
+            met = bool(received.delivered)
+            yield observe_outcome(received.step, "nameless-never-delivered", met, expected, seen, "AMB-50")
 
 
 @check("SDS-RECV-08", of="refused unmet")
@@ -301,9 +296,8 @@ def waiting_messages_are_not_given_up_early(view: ChannelView) -> Iterator[Obser
         if early and delivery.received is not None and delivery.received.acceptable:
             timeout = view.configuration.lost_timeout_ms
             expected = f"{delivery.message_id!r} to wait for {min(early)!r} until {timeout} ms are over"
-            yield observe_violation(
-                delivery.step, "given-up-early", expected, f"delivered at step {delivery.step.index}"
-            )
+            seen = f"delivered at step {delivery.step.index}"
+            yield observe_violation(delivery.step, "given-up-early", expected, seen)
         elif delivery.received is not None and delivery.unmet - delivery.unmet_buffered:
             yield observe_met(delivery.step)
 
@@ -353,9 +347,8 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         left = min(refused & set(observed.state.incoming.message_ids), default="")
         if refused:
             expected = f"{left!r}, which was refused, not in the incoming buffer"
-            yield observe_outcome(
-                observed.step, "refused-kept", not left, expected, "the incoming buffer contains the message"
-            )
+            seen = "the incoming buffer contains the message"
+            yield observe_outcome(observed.step, "refused-kept", not left, expected, seen)
 
 
 @cache_per_view
@@ -382,9 +375,8 @@ def channels_not_joined_deliver_nothing(view: ChannelView) -> Iterator[Observati
             delivered = [event.message_id for event in step.signals("delivered", view.channel_id)]
             met = message.message_id not in delivered
             expected = f"a message of channel {message.channel_id!r} not to be delivered in {view.channel_id!r}"
-            yield observe_outcome(
-                step, "delivered-elsewhere", met, expected, f"{message.message_id!r} is delivered there"
-            )
+            seen = f"{message.message_id!r} is delivered there"
+            yield observe_outcome(step, "delivered-elsewhere", met, expected, seen)
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
@@ -479,9 +471,8 @@ def sweeps_leave_nothing_ready(view: ChannelView) -> Iterator[Observation]:
             expected = (
                 f"{received.message.message_id!r} delivered, whose dependencies were in the log since step {ready}"
             )
-            yield observe_outcome(
-                step, "left-waiting", met, expected, "other messages were delivered, but not this one", "AMB-94"
-            )
+            seen = "other messages were delivered, but not this one"
+            yield observe_outcome(step, "left-waiting", met, expected, seen, "AMB-94")
 
 
 @check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED, of="received unmet")
@@ -507,9 +498,8 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         left = waited & set(observed.state.incoming.message_ids)
         if left:
             expected = f"{min(left)!r}, which was delivered, not in the incoming buffer"
-            yield observe_violation(
-                observed.step, "still-buffered", expected, "the incoming buffer still contains the message"
-            )
+            seen = "the incoming buffer still contains the message"
+            yield observe_violation(observed.step, "still-buffered", expected, seen)
         elif waited:
             yield observe_met(observed.step)
 

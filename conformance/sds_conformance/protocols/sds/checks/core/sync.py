@@ -33,9 +33,8 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     if automatic:
         yield observe_met(automatic[0].step)
     elif (late := _find_overdue_tick(view, idle_since)) is not None:
-        yield observe_violation(
-            late, "never-sent", f"a sync message within ten intervals of {interval} ms", "no sync message is sent"
-        )
+        seen = "no sync message is sent"
+        yield observe_violation(late, "never-sent", f"a sync message within ten intervals of {interval} ms", seen)
 
 
 def _find_overdue_tick(view: ChannelView, since: Step) -> Step | None:

@@ -82,9 +82,8 @@ def sync_has_a_lamport_timestamp(view: ChannelView) -> Iterator[Observation]:
     """A sync message has a Lamport timestamp."""
     for sync in view.syncs:
         if sync.message.lamport_timestamp is None:
-            yield observe_violation(
-                sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", "no Lamport timestamp"
-            )
+            seen = "no Lamport timestamp"
+            yield observe_violation(sync.step, "missing-timestamp", "a sync message with a Lamport timestamp", seen)
 
 
 @check("SDS-DELIVER-01", of="no-delivery-events received sent")

@@ -194,9 +194,8 @@ def message_structure(view: ChannelView, fields_of: Reader) -> Iterator[Observat
         elif twice:
             yield observe_violation(step, "field-twice", expected, f"field {twice[0]} twice")
         elif not has_lamport_beyond_31_bits(view, wire):  # FORUM-04 judges these timestamps
-            yield observe_outcome(
-                step, "does-not-decode", not wire.error, expected, f"bytes that do not decode: {wire.error}"
-            )
+            seen = f"bytes that do not decode: {wire.error}"
+            yield observe_outcome(step, "does-not-decode", not wire.error, expected, seen)
 
 
 @check("SDS-MSG-01", of="arrived")
@@ -248,9 +247,8 @@ def message_id_in_field_2(view: ChannelView, fields_of: Reader) -> Iterator[Obse
         seen = text_of(_values(fields_of(sent.wire), 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
-            yield observe_violation(
-                sent.step, "missing-id", "field 2 (message_id) to be a non-empty string", f"{seen!r}"
-            )
+            expected = "field 2 (message_id) to be a non-empty string"
+            yield observe_violation(sent.step, "missing-id", expected, f"{seen!r}")
         else:
             expected = f"field 2 (message_id) = {answered!r}, the ID given to the application"
             yield observe_outcome(sent.step, "another-id", not (answered and seen != answered), expected, f"{seen!r}")
@@ -308,9 +306,8 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
     for sent in view.outgoing:
         values = _values(fields_of(sent.wire), 10)
         if not values or not isinstance(values[-1], int):
-            yield observe_violation(
-                sent.step, "missing-timestamp", "field 10 (lamport_timestamp) as a varint", "no such field"
-            )
+            code = "missing-timestamp"
+            yield observe_violation(sent.step, code, "field 10 (lamport_timestamp) as a varint", "no such field")
             continue
         seen, expected = values[-1], sent.lamport
         far_off = expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high
@@ -323,9 +320,8 @@ def lamport_in_field_10(view: ChannelView, fields_of: Reader) -> Iterator[Observ
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
             if far or (in_doubles and _through_double(expected.low) <= seen <= _through_double(expected.high)):
-                yield observe_violation(
-                    sent.step, "not-exact", f"field 10 exact to the last bit: {expected.low}", f"{seen}"
-                )
+                code = "not-exact"
+                yield observe_violation(sent.step, code, f"field 10 exact to the last bit: {expected.low}", f"{seen}")
         elif not sent.repeat:
             yield observe_met(sent.step)
 

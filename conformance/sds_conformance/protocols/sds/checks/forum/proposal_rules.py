@@ -118,9 +118,8 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
         if silent and not _received_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
             shown = observed.state.lamport_timestamp
             met = not shown
-            yield observe_outcome(
-                observed.step, "wrong-start", met, "a Lamport timestamp of 0", _describe_start(observed.step, shown)
-            )
+            expected = "a Lamport timestamp of 0"
+            yield observe_outcome(observed.step, "wrong-start", met, expected, _describe_start(observed.step, shown))
     if first is None or _received_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)

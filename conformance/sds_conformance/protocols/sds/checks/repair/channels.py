@@ -84,7 +84,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
             yield observe_outcome(shown.step, "request-ended-by-namesake", met, expected, seen)
         if (asking := side.find_timely_request(missing)) is not None and asking.step.index > came:
             yield observe_met(asking.step)
-        elif not side.shown and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
+        elif not side.shown and (sent := side.last_due_carrier(missing)):
             expected = f"{which} asked for"
             seen = "no content or sync message requests the missing message"
             yield observe_violation(sent.step, "request-ended-by-namesake", expected, seen)

@@ -8,6 +8,7 @@ that explains it. An implementation that answers nothing violates a SHOULD (SDS-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -42,17 +43,12 @@ class DueRequest:
 
     def __init__(self, view: ChannelView, period: ResponsePeriod) -> None:
         self.view, self.period, self.request, self.own = view, period, period.request, period.asked.own
-        self.unanswered, self.step = (
-            period.is_never_answered,
-            period.overdue if period.is_never_answered and period.overdue else period.reported_step,
-        )
+        self.unanswered = period.is_never_answered
+        self.step = period.overdue if self.unanswered and period.overdue else period.reported_step
         self.several = view.terms.groups is None or view.terms.groups > 1
         """Are there several response groups, or is their number unknown?"""
         self.few = period.pending_count <= FEW
         """Is the number of pending requests so small that no limit excuses a missing answer?"""
-
-    def is_unanswered(self) -> bool:
-        return self.unanswered
 
     def always_applies(self) -> bool:
         return True
@@ -70,9 +66,6 @@ class DueRequest:
 
     def was_delivered_on_arrival(self) -> bool:
         return not (self.own or self.was_repaired() or self.had_waited())
-
-    def is_own(self) -> bool:
-        return self.own
 
     def is_own_of_several_groups(self) -> bool:
         return self.own and self.several
@@ -249,7 +242,7 @@ def _row(
     why: str,
     *,
     position: str = "",
-    wrong: Callable[[DueRequest], object] = DueRequest.is_unanswered,
+    wrong: Callable[[DueRequest], object] = attrgetter("unanswered"),
 ) -> RuleRow[DueRequest]:
     return RuleRow(requirement, applies, wrong, code, why, position, TIMED)
 
@@ -266,7 +259,7 @@ table(
         _row("SDS-R-STATE-07", DueRequest.was_evicted, "not-kept", OLD),
         _row("SDS-R-RECV-13", DueRequest.is_for_own_in_a_sync, "sync-request-ignored", IN_SYNC),
         _row("SDS-R-GROUP-02", DueRequest.is_own_of_several_groups, "never-answered", OWN),
-        _row("SDS-R-STATE-08", DueRequest.is_own, "own-left-out", OWN),
+        _row("SDS-R-STATE-08", attrgetter("own"), "own-left-out", OWN),
         _row(
             "SDS-R-GROUP-04",
             DueRequest.is_of_the_only_group,

@@ -148,9 +148,8 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             if entry.sender_id in said:
                 yield observe_met(sent.step)
             elif entry.sender_id:
-                yield observe_violation(
-                    sent.step, "wrong-author-in-request", expected, _describe_sender(view, entry.sender_id)
-                )
+                seen = _describe_sender(view, entry.sender_id)
+                yield observe_violation(sent.step, "wrong-author-in-request", expected, seen)
             elif (named := missing.named_before(sent.step)) and (
                 all(one.sender_id for one in named) or _is_first_entry(view, missing, sent)
             ):
@@ -219,16 +218,14 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
             code, seen = ("in-the-log", "is in the log") if has else ("never-named", "no causal history has named")
-            yield observe_violation(
-                sent.step, code, "requests for missing messages only", f"a request for {message_id!r}, which {seen}"
-            )
+            seen = f"a request for {message_id!r}, which {seen}"
+            yield observe_violation(sent.step, code, "requests for missing messages only", seen)
     for sent in view.repair.carriers:
         entries = sent.message.repair_request
         cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
-            yield observe_violation(
-                sent.step, "over-cap", f"at most {cap} entries, the declared cap", f"{len(entries)} of them"
-            )
+            seen = f"{len(entries)} of them"
+            yield observe_violation(sent.step, "over-cap", f"at most {cap} entries, the declared cap", seen)
         elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
             yield observe_met(sent.step)
 
@@ -287,9 +284,8 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.terms.t_min_ms is not None:
         opened = _find_open_step(view)
         expected = "a T_min of 30 seconds or more by default"
-        yield observe_outcome(
-            opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms"
-        )
+        seen = f"{view.terms.t_min_ms} ms"
+        yield observe_outcome(opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, seen)
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
         expected = "no request within 30 seconds of finding a message missing"
         yield observe_outcome(sent.step, "default-too-low", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
@@ -304,9 +300,8 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
         opened = _find_open_step(view)
         expected = "a T_max of 120 to 600 seconds by default"
         code = "default-too-low" if view.terms.t_max_ms < _TWO_MINUTES else "default-too-high"
-        yield observe_outcome(
-            opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms"
-        )
+        seen = f"{view.terms.t_max_ms} ms"
+        yield observe_outcome(opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, seen)
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
             yield observe_met(sent.step)

@@ -45,9 +45,8 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             groups = view.terms.groups
             why = f"because the participant is in another of {groups} response groups by the declared hash"
             expected = f"no answer for {period.message_id!r} of {period.author!r}, {why}"
-            yield observe_violation(
-                period.asked.answers[0].step, "answered-by-outsider", expected, "the message is broadcast"
-            )
+            seen = "the message is broadcast"
+            yield observe_violation(period.asked.answers[0].step, "answered-by-outsider", expected, seen)
         elif period.is_never_answered and period.overdue is not None:
             yield observe_met(period.overdue)
 
@@ -66,9 +65,8 @@ def group_membership_is_stable(view: ChannelView) -> Iterator[Observation]:
         last, count = several[-1], sum(period.in_time for period in several)
         expected = f"all of the {len(several)} requests for {message_id!r} answered, or none"
         seen = f"{count} answered and {len(several) - count} not"
-        yield observe_outcome(
-            last.answer or last.overdue or last.since, "changed-group", count in (0, len(several)), expected, seen
-        )
+        met = count in (0, len(several))
+        yield observe_outcome(last.answer or last.overdue or last.since, "changed-group", met, expected, seen)
 
 
 @check("SDS-R-GROUP-01", *TIMED, of="asked sds-r", together=True)
@@ -81,9 +79,8 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     if share.has_enough_samples and share.last is not None and answers_any_request(view):
         which = f"at least one of {share.samples} requests for messages by different authors"
         expected = f"{which} answered, with {share.groups} response groups"
-        yield observe_outcome(
-            share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, "no request was answered"
-        )
+        seen = "no request was answered"
+        yield observe_outcome(share.last, "member-left-out", share.hits > 0 or share.least <= 0, expected, seen)
 
 
 class _Share:
@@ -168,9 +165,8 @@ def reported_groups_are_consistent(view: ChannelView) -> Iterator[Observation]:
                     seen += (
                         f", and {author!r} {'is' if (author, apart) in members else 'is not'} in the group of {apart!r}"
                     )
-                yield observe_outcome(
-                    step, "not-transitive" if mutual else "not-mutual", mutual and apart is None, why, seen
-                )
+                met = mutual and apart is None
+                yield observe_outcome(step, "not-transitive" if mutual else "not-mutual", met, why, seen)
 
 
 @check("SDS-R-RECV-11", *TIMED, of="asked sds-r")

@@ -113,9 +113,8 @@ def _judge_added(view: ChannelView, missing: MissingMessage, code: str) -> Itera
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
     expected = f"{which}, in the outgoing repair request buffer"
-    yield observe_outcome(
-        shown.step, code, missing.message_id in shown.due, expected, "the buffer has no entry for the message"
-    )
+    seen = "the buffer has no entry for the message"
+    yield observe_outcome(shown.step, code, missing.message_id in shown.due, expected, seen)
 
 
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
@@ -162,9 +161,8 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
         elif soon and len({s.message.kind for s in late}) == 2:
             why = f"the request of step {asked} was not answered, and step {again.step.index} named the message again"
             expected = f"{missing.message_id!r} requested again: {why}"
-            yield observe_violation(
-                late[-1].step, "not-queued-again", expected, "not requested again, although T_max has passed again"
-            )
+            seen = "not requested again, although T_max has passed again"
+            yield observe_violation(late[-1].step, "not-queued-again", expected, seen)
 
 
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
@@ -364,9 +362,8 @@ def removed_entries_are_added_again(view: ChannelView) -> Iterator[Observation]:
         due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
         final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
         if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
-            yield observe_violation(
-                final[0].step, "not-queued-again", expected, f"not requested within T_max, {terms.t_max_ms} ms"
-            )
+            seen = f"not requested within T_max, {terms.t_max_ms} ms"
+            yield observe_violation(final[0].step, "not-queued-again", expected, seen)
 
 
 @check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
@@ -409,6 +406,5 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 soonest = overheard.now_ms + offsets.low
                 hint = view.terms.clock_hint(asking.now_ms >= soonest - SECOND_MS)
                 seen = f"requested {asking.now_ms - step.now_ms} ms after that step{hint}"
-                yield observe_outcome(
-                    asking, "not-computed-anew", asking.now_ms >= soonest - side.slack_ms, expected, seen
-                )
+                met = asking.now_ms >= soonest - side.slack_ms
+                yield observe_outcome(asking, "not-computed-anew", met, expected, seen)

@@ -75,7 +75,10 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
         what = f"T_req of {missing.message_id!r} {_format_span(expected)} after it was found missing"
         code = classify_wrong_time(seen, side.terms.t_min_ms or 0, side.terms.t_max_ms or 0, slack)
-        hints = _hint_missing_t_min(side, seen, expected, slack) + _hint_coarse_clock(side, seen, expected)
+        # A coarse clock that is not declared may explain the difference.
+        hints = _hint_missing_t_min(side, seen, expected, slack) + side.terms.clock_hint(
+            seen.overlaps(expected, SECOND_MS)
+        )
         yield observe_outcome(step, code, seen.overlaps(expected, slack), what, _format_span(seen) + hints)
 
 
@@ -134,11 +137,6 @@ def _hint_missing_t_min(side: Requester, seen: Window, expected: Window, slack: 
     return ", as without T_min" if seen.exact and expected.exact and added.overlaps(expected, slack) else ""
 
 
-def _hint_coarse_clock(side: Requester, seen: Window, expected: Window) -> str:
-    """Hint for a report, if an undeclared coarse clock explains the difference; else ""."""
-    return side.terms.clock_hint(seen.overlaps(expected, SECOND_MS))
-
-
 def _format_span(window: Window) -> str:
     return f"{window.low} ms" if window.exact else f"between {window.low} and {window.high} ms"
 
@@ -178,7 +176,7 @@ def _equal_request_delays(view: ChannelView, code: str, *, near: bool) -> Iterat
             expected = f"T_req of {missing.message_id!r} {_format_span(before)} after it was found missing"
             expected += f", as with the same participant ID at step {other.detected.step.index}"
             expected += "" if near else f" (the two detections are {apart} ms apart)"
-            seen_span = f"{_format_span(seen)}{_hint_coarse_clock(side, seen, before)}"
+            seen_span = f"{_format_span(seen)}{side.terms.clock_hint(seen.overlaps(before, SECOND_MS))}"
             yield observe_outcome(missing.detected.step, code, seen.overlaps(before, slack), expected, seen_span)
 
 
@@ -260,9 +258,8 @@ def _judge_distinct(step: Step, times: _TimeSample, least: int | None, what: str
     if least is not None:
         known, distinct = times.known, len({offset.high for offset in times.known})
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_format_span(known[0])}"
-        yield observe_outcome(
-            step, "times-alike", distinct >= least, f"{what}: at least {least} different times of {len(known)}", seen
-        )
+        expected = f"{what}: at least {least} different times of {len(known)}"
+        yield observe_outcome(step, "times-alike", distinct >= least, expected, seen)
 
 
 def _find_opportunities(side: Requester, since: Step) -> set[int]:

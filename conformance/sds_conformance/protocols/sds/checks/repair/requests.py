@@ -79,7 +79,7 @@ def judge_requested_in_time(side: Requester, missing: MissingMessage, code: str)
     """
     if (asking := side.find_timely_request(missing)) is not None:
         yield observe_met(asking.step)
-    elif sent := side.last_if_both_kinds(list(side.due_carriers(missing))):
+    elif sent := side.last_due_carrier(missing):
         if side.first_request_index(missing.message_id, sent.step.index) < side.unchanged_until(missing):
             return  # the request is late, not missing: SDS-R-GLOBAL-10 judges it
         which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
@@ -104,9 +104,8 @@ def waiting_messages_are_not_requested(view: ChannelView) -> Iterator[Observatio
             dropped = not view.kept_entries.holds(entry.message_id, sent.step.index - 1)
             if waits and not dropped and not find_possibly_lost(view, came, sent.step):
                 seen = f"a request for {entry.message_id!r}, which has arrived and waits for its dependencies"
-                yield observe_violation(
-                    sent.step, "asked-while-waiting", "requests only for missing messages", seen, "AMB-70"
-                )
+                expected = "requests only for missing messages"
+                yield observe_violation(sent.step, "asked-while-waiting", expected, seen, "AMB-70")
 
 
 def _is_older_than_arrival(side: Requester, message_id: str, now_ms: int) -> bool:
@@ -143,22 +142,20 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                     continue
                 since = f"{first - detected.now_ms} ms after step {detected.index}, which found the message missing"
                 seen = f"T_req is {due - first} ms later, after step {again[0].index} has named the message again"
-                yield observe_violation(
-                    shown.step, "postponed", f"T_req of {missing.message_id!r} unchanged, {since}", seen
-                )
+                expected = f"T_req of {missing.message_id!r} unchanged, {since}"
+                yield observe_violation(shown.step, "postponed", expected, seen)
                 break
         elif missing in side.requestable:
             if (asking := side.find_timely_request(missing)) is not None and asking.step.index > again[0].index:
                 yield observe_met(asking.step)
-            elif asking is None and side.kinds and (sent := side.last_if_both_kinds(list(side.due_carriers(missing)))):
+            elif asking is None and side.kinds and (sent := side.last_due_carrier(missing)):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = (
                     f"the causal history received at step {again[0].index} names the message again and must not "
                     "postpone its request"
                 )
-                yield observe_violation(
-                    sent.step, "postponed", f"a request for {which}: {why}", "the message is not requested"
-                )
+                seen = "the message is not requested"
+                yield observe_violation(sent.step, "postponed", f"a request for {which}: {why}", seen)
 
 
 @check("SDS-R-STATE-09", *TIMED, of="missing", together=True)
@@ -184,9 +181,8 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
                 continue
             expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
             seen = f"requested after {waited} ms{view.terms.clock_hint(waited >= view.terms.t_min_ms - SECOND_MS)}"
-            yield observe_outcome(
-                sent.step, "asked-early", waited >= view.terms.t_min_ms - side.slack_ms, expected, seen
-            )
+            met = waited >= view.terms.t_min_ms - side.slack_ms
+            yield observe_outcome(sent.step, "asked-early", met, expected, seen)
 
 
 @check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")
@@ -460,9 +456,8 @@ def _judge_scheduled_syncs(view: ChannelView, *, noisy: bool) -> Iterator[Observ
                     "participant's last message"
                 )
                 expected = f"a sync message{others}: the request for {missing.message_id!r} is due, and {passed}"
-                yield observe_violation(
-                    tick, "sync-suppressed" if noisy else "sync-not-sent", expected, "no sync message is sent"
-                )
+                seen = "no sync message is sent"
+                yield observe_violation(tick, "sync-suppressed" if noisy else "sync-not-sent", expected, seen)
                 break
 
 

@@ -44,18 +44,16 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
             if requested_elsewhere(view).get(message_id, NEVER) < min(at, named.get(message_id, NEVER)):
                 continue  # SDS-STATE-16 judges messages that were requested in another channel
             if named.get(message_id, NEVER) > at:
-                yield observe_violation(
-                    observed.step, "unasked", "only answers to requests of others", f"{message_id!r}"
-                )
+                seen = f"{message_id!r}"
+                yield observe_violation(observed.step, "unasked", "only answers to requests of others", seen)
             elif arrived.get(message_id, NEVER) > at:
                 expected = f"no answer planned for {message_id!r}, which never arrived"
                 seen = "an answer is planned"
                 yield observe_violation(observed.step, "not-held", expected, seen)
             else:
                 expected = f"no answer planned for {message_id!r}, because the participant is not in its response group"
-                yield observe_outcome(
-                    observed.step, "not-eligible", message_id not in outside, expected, "an answer is planned"
-                )
+                seen = "an answer is planned"
+                yield observe_outcome(observed.step, "not-eligible", message_id not in outside, expected, seen)
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield observe_met(observed.step)
@@ -200,9 +198,8 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
             continue
         if asked.answers and not asked.own:
             request = f"the request of step {since.index} for {asked.message_id!r}, which had not arrived by then"
-            yield observe_violation(
-                asked.answers[0].step, "answered-unheld", f"no answer to {request}", "the message is broadcast"
-            )
+            seen = "the message is broadcast"
+            yield observe_violation(asked.answers[0].step, "answered-unheld", f"no answer to {request}", seen)
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
@@ -215,9 +212,8 @@ def requests_in_sync_messages_are_not_refused(view: ChannelView) -> Iterator[Obs
     for received in view.refused:
         if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
             asked = received.message.repair_request[0].message_id
-            yield observe_violation(
-                received.step, "refused", f"the request for {asked!r} in a sync message accepted", received.refusal
-            )
+            expected = f"the request for {asked!r} in a sync message accepted"
+            yield observe_violation(received.step, "refused", expected, received.refusal)
 
 
 @check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")

@@ -95,9 +95,8 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         ):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
             expected = f"{some} to answer before they receive an answer, with response times spread over {t_max} ms"
-            yield observe_outcome(
-                answers[-1], "times-alike", len(answers) <= allowed, expected, f"{len(answers)} answers"
-            )
+            seen = f"{len(answers)} answers"
+            yield observe_outcome(answers[-1], "times-alike", len(answers) <= allowed, expected, seen)
 
 
 @check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere", together=True)

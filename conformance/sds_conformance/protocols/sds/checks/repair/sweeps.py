@@ -107,9 +107,8 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             expected = f"also the answer for {period.message_id!r}, because it is due"
             late_ms = passed_over[0].now_ms - period.window.high if period.window is not None else 0
             seen = f"{others} other answer{'s' if others > 1 else ''}, but not this one"
-            yield observe_violation(
-                passed_over[0], "passed-over", expected, f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
-            )
+            seen = f"{seen}{view.terms.clock_hint(late_ms <= SECOND_MS)}"
+            yield observe_violation(passed_over[0], "passed-over", expected, seen)
         elif period.in_time and period.answer is not None:
             yield observe_met(period.answer)
 
@@ -144,9 +143,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
         if missed and period.since.now_ms < period.window.low:
             expected = f"the answer for {period.message_id!r}, which is due exactly now, with the others"
             late_ms = period.answer.now_ms - period.window.low
-            yield observe_violation(
-                missed[0], "answered-late", expected, f"the answer was sent {late_ms} ms later{view.terms.clock_hint()}"
-            )
+            seen = f"the answer was sent {late_ms} ms later{view.terms.clock_hint()}"
+            yield observe_violation(missed[0], "answered-late", expected, seen)
 
 
 @check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
@@ -165,9 +163,8 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
             expected = f"no further answer for {asked.message_id!r}, which was answered at step {answers[0].index}"
-            yield observe_violation(
-                answers[allowed], "answered-again", expected, "another answer is sent without another request"
-            )
+            seen = "another answer is sent without another request"
+            yield observe_violation(answers[allowed], "answered-again", expected, seen)
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield observe_met(quiet[-1])
 

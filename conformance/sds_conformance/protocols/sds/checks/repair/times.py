@@ -159,9 +159,8 @@ def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[
         author, found = next(iter(enough.items()))
         which = f"{len(found)} messages of {author!r}, or for the messages of another of the {len(enough)} authors"
         met = not all(map(can_be_equal, enough.values()))
-        yield observe_outcome(
-            last, "times-alike", met, f"different delays for {which}", "the same delay for all messages of an author"
-        )
+        seen = "the same delay for all messages of an author"
+        yield observe_outcome(last, "times-alike", met, f"different delays for {which}", seen)
 
 
 _SAMPLES = 200
