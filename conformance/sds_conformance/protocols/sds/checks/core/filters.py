@@ -35,6 +35,14 @@ from ...view.filters import ENOUGH, KnownFilters, Membership, find_missing, hold
 from ...view.histories import sync_ids, unsent_own_ids
 
 
+def filters_of_new_messages(view: ChannelView) -> Iterator[tuple[Sent, Membership]]:
+    """Yield the own messages with new IDs whose filters can be read, each with the content of its filter."""
+    for sent in view.outgoing:
+        holds = view.filter_of(sent.message.bloom_filter) if not sent.repeat else None
+        if holds is not None:
+            yield sent, holds
+
+
 class _ReadableFilter(NamedTuple):
     sent: Sent
     newest: list[Received]
@@ -50,13 +58,11 @@ def _readable_filters(view: ChannelView) -> list[_ReadableFilter]:
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
     taking_room = sorted(sent.step.index for sent in own)
     found = []
-    for sent in view.outgoing:
-        holds = view.filter_of(sent.message.bloom_filter)
-        if holds is not None and not sent.repeat:
-            others = bisect_left(taking_room, sent.step.index) + bool(holds(sent.message.message_id))
-            end = bisect_left(view.received, sent.step.index, key=lambda r: r.step.index)
-            newest = [r for r in view.received[max(0, end - max(0, kept - others)) : end] if r.acceptable]
-            found.append(_ReadableFilter(sent, newest, [holds(received.message.message_id) for received in newest]))
+    for sent, holds in filters_of_new_messages(view):
+        others = bisect_left(taking_room, sent.step.index) + bool(holds(sent.message.message_id))
+        end = bisect_left(view.received, sent.step.index, key=lambda r: r.step.index)
+        newest = [r for r in view.received[max(0, end - max(0, kept - others)) : end] if r.acceptable]
+        found.append(_ReadableFilter(sent, newest, [holds(received.message.message_id) for received in newest]))
     return found
 
 
@@ -184,10 +190,9 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
         for r in view.received
         if r.kind is Kind.SYNC
     ]
-    for sent in view.outgoing:
+    for sent, holds in filters_of_new_messages(view):
         syncs = {message_id for message_id, since in sync_ids(view).items() if since < sent.step.index}
-        holds = view.filter_of(sent.message.bloom_filter)
-        if holds is None or len(syncs) < ENOUGH or sent.repeat:
+        if len(syncs) < ENOUGH:
             continue
         kinds: dict[object, set[str]] = {"own": own & syncs}
         for index, kind, message_id in came:
@@ -325,13 +330,10 @@ def unsent_own_ids_enter_no_filter(view: ChannelView) -> Iterator[Observation]:
 
     IDs of messages that the participant sent may be in the filter (AMB-19).
     """
-    for sent in view.outgoing:
-        holds = view.filter_of(sent.message.bloom_filter)
+    for sent, holds in filters_of_new_messages(view):
         ids = {message_id for message_id, since in unsent_own_ids(view).items() if since < sent.step.index}
-        if holds is not None and ids and not sent.repeat:
-            yield from judge_unexpected_members(
-                sent.step, holds, ids, f"no {_UNSENT_OWN} in the filter", code="in-filter"
-            )
+        expected = f"no {_UNSENT_OWN} in the filter"
+        yield from judge_unexpected_members(sent.step, holds, ids, expected, code="in-filter")
 
 
 @check("SDS-STATE-05", of="outgoing")

@@ -23,7 +23,7 @@ from .....judging.judgement import Observation, Outcome, observe_met, observe_ou
 from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Sent
+from ...view.facts import Received, Sent
 from ...view.refusals import arrived_in_order
 from ...view.timestamps import NEARBY, UNITS, describe_wrong_timestamp
 
@@ -332,13 +332,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if received.acceptable and received.message.lamport_timestamp == 0:
             message_id = received.message.message_id
-            for later in view.observed:
-                kept = view.kept_entries.holds(message_id, later.step.index)
-                shown = later.state.HasField("log") and kept
-                if shown and any(d.step.index < later.step.index for d in received.delivered):
-                    ids = later.step.shown_log
-                    expected = f"{message_id!r} (Lamport 0) in the log"
-                    yield observe_outcome(later.step, "zero-taken-for-absent", message_id in ids, expected, f"{ids}")
+            yield from _judge_logged(view, received, "zero-taken-for-absent")
             if any(message_id in later.step.shown_log for later in view.observed):
                 continue  # the message is in the log, so other rules judge why a dependent message is not delivered
             for later_message in view.received:
@@ -358,13 +352,17 @@ def large_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
         lamport = received.message.lamport_timestamp or 0
         if received.kind is not Kind.CONTENT or received.own or received.duplicate or lamport < _SIGN:
             continue
-        message_id = received.message.message_id
-        for later in view.states_showing("log") if received.delivered else ():
-            index = later.step.index
-            if index > received.delivered[0].step.index and view.kept_entries.holds(message_id, index):
-                ids = later.step.shown_log
-                expected = f"{message_id!r} (Lamport {lamport}) in the log"
-                yield observe_outcome(later.step, "large-taken-for-absent", message_id in ids, expected, f"{ids}")
+        yield from _judge_logged(view, received, "large-taken-for-absent")
+
+
+def _judge_logged(view: ChannelView, received: Received, code: str) -> Iterator[Observation]:
+    """Judge whether the states after the delivery of a message show it in the log."""
+    message_id, lamport = received.message.message_id, received.message.lamport_timestamp
+    for later in view.states_showing("log") if received.delivered else ():
+        index, ids = later.step.index, later.step.shown_log
+        if index > received.delivered[0].step.index and view.kept_entries.holds(message_id, index):
+            expected = f"{message_id!r} (Lamport {lamport}) in the log"
+            yield observe_outcome(later.step, code, message_id in ids, expected, f"{ids}")
 
 
 @layout_check("SDS-MSG-06", of="outgoing")

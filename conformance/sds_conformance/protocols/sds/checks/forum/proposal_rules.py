@@ -20,7 +20,7 @@ from ...view.clock import clock_never_goes_back
 from ...view.deafness import nothing_is_pending_after
 from ...view.facts import Received, is_same_message
 from ...view.timestamps import lamport_sends, largest_lamport_elsewhere
-from ..core.filters import judge_members
+from ..core.filters import filters_of_new_messages, judge_members
 from ..core.history import histories_of_default_size
 from ..core.wire import has_lamport_beyond_31_bits, text_of, values_of
 
@@ -276,15 +276,12 @@ def _received_syncs(view: ChannelView) -> list[Received]:
 @check("FORUM-20", of="outgoing received sync-came")
 def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received sync messages, even if they wait, are in the filters of later messages."""
-    for sent in view.outgoing:
+    for sent, holds in filters_of_new_messages(view):
         syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
         entries = sum(r.step.index < sent.step.index for r in view.received)
         entries += sum(s.step.index < sent.step.index for s in [*view.outgoing, *view.ephemerals])
-        holds = view.filter_of(sent.message.bloom_filter)
-        # A roll-over may remove older IDs.
-        if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
-            continue
-        yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
+        if syncs and entries <= view.configuration.bloom_capacity // 10:  # a roll-over may remove older IDs
+            yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
 
 
 @check("FORUM-37", pb.CAPABILITY_DELIVERED, of="received")
@@ -387,21 +384,13 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
     """
     if view.party.asked.HasField("bloom_capacity"):
         return
-    for sent in view.outgoing:
-        holds = view.filter_of(sent.message.bloom_filter)
+    for sent, holds in filters_of_new_messages(view):
         before = (r for r in view.received if r.acceptable and r.step.index < sent.step.index)
         recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
-        if (
-            holds is None
-            or sent.repeat
-            or not old
-            or len(recent) > _CROWD
-            or not clock_never_goes_back(view, old[0].step, sent.step)
-        ):
-            continue
-        ids = [r.message.message_id for r in recent]
-        yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
+        if old and len(recent) <= _CROWD and clock_never_goes_back(view, old[0].step, sent.step):
+            ids = [r.message.message_id for r in recent]
+            yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
 
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
