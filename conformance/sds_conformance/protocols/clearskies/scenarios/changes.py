@@ -117,8 +117,7 @@ def renamed_to_unusual_keys(script: Script, alice: Part, bob: Peer) -> None:
         alice.after(1_000).rename(f"old {number}", key)
         if number % 2:
             alice.after(1_000).put(key, "changed")
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("44", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_OBSERVE))
@@ -146,7 +145,7 @@ def a_change_without_its_listener(script: Script, alice: Part, bob: Peer) -> Non
     alice.observe()
 
 
-@scenario("20", "35", violated=("14",), needs=(pb.CAPABILITY_STORE,), store=True)
+@scenario("20", "35", violated=("14",), store=True)
 def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer restarts; then Bob sends a change, a record and a deletion, while Carol is subscribed."""
     link = alice.link(bob)
@@ -200,7 +199,7 @@ def a_rename_onto_another(script: Script, alice: Part, bob: Peer) -> None:
     alice.observe()
 
 
-@scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True)
+@scenario("18", "05", store=True)
 def a_reader_is_started_again(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
     """A read-only peer restarts after the writer has left; then others request updates from it."""
     link = rita.link(bob)

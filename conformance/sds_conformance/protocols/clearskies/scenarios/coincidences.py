@@ -6,7 +6,7 @@ from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 
-from .conflicts import version
+from .conflicts import link_with_record, version
 from .deletions import YEAR_MS
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
@@ -69,8 +69,7 @@ def misleading_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
     alice.after(1_000).delete("own a_b")
     alice.delete("own 100%")
     link.update("a_b", deleted=True)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("11", long=True)
@@ -102,8 +101,7 @@ def newer_in_all_but_time(script: Script, alice: Part, bob: Peer, carol: Peer) -
     link.update("same", "same of alice", after=records["same"])
     script.settle()
     alice.observe()
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("14", "02", long=True)
@@ -127,8 +125,7 @@ def changes_without_links_in_conflict(script: Script, alice: Part, bob: Peer) ->
         for time in ("earlier", "later")
         for kind in ("put", "deletion", "null", "deleted")
     }
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key in keys:
         version(link, key, "first", {bob: 1}, time=-3 * HOUR_MS)
     request_all(alice)
@@ -178,32 +175,27 @@ def changed_on_two_sides_unheard(script: Script, alice: Part, alan: Part, bob: P
 @scenario("54", long=True)
 def times_of_other_centuries(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol changed records concurrently, with times before 1970 and after 2106."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, one, other in CENTURIES:
         version(link, key, "of bob", {bob: 2}, time=one)
         link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=other))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("51", "39", "54", long=True)
 def clocks_without_common_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The vector clocks of concurrent versions have no peer in common; the later one arrives first, or last."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, later_ms in (("first", -2 * HOUR_MS), ("last", HOUR_MS)):
         version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
         link.send(version(carol, key, "of carol", {carol: 3}, time=later_ms))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("52", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("52", "46", store=True, long=True)
 def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer restarts after conflicts about two records; then the application changes both."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, later_ms in (("first", -2 * HOUR_MS), ("last", -HOUR_MS // 2)):
         version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
         link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=later_ms))
@@ -211,11 +203,10 @@ def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Pe
     alice.reopen()
     for key in ("first", "last"):
         alice.after(1_000).put(key, "of alice")
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("53", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE, long=True)
+@scenario("53", resolution=pb.RESOLUTION_SEPARATE, long=True)
 def values_of_all_kinds_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that keeps both records receives conflicts about lists, texts, numbers and own records."""
     link = subscribe(alice, bob)
@@ -237,8 +228,7 @@ def values_of_all_kinds_are_separated(script: Script, alice: Part, bob: Peer, ca
 def keys_in_conflict_and_a_listener(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """New and renamed records have the keys of other records, with a later or an earlier time; Dave is subscribed."""
     subscribe(alice, dave)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     alice.put("mine", "of alice")
     alice.put("mine too", "of alice")
     for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
@@ -277,8 +267,7 @@ def the_record_without_its_key_changes(script: Script, alice: Part, bob: Peer, c
     alice.observe()
     request_all(alice)
     alice.link(dave).send(first["gate"])
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("38", "54", "02", "35", "37", long=True)
@@ -292,7 +281,7 @@ def the_record_with_the_key_goes(script: Script, alice: Part, bob: Peer, carol: 
     _take_the_keys_away(alice, carol)
 
 
-@scenario("38", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("38", "54", store=True, long=True)
 def the_record_with_the_key_goes_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer with two records of one key restarts; then the later one is renamed, deleted, or gets an earlier time."""
     _write_two_records_of_each_key(alice, bob, carol)
@@ -331,15 +320,13 @@ def _take_the_keys_away(part: Part, carol: Peer) -> None:
                 version(link, key, f"{key} of carol, changed", {carol: 2}, time=-3 * HOUR_MS, **fields)
     part.script.settle()
     part.observe()
-    request_all(part)
-    part.observe()
+    request_all(part, observe=True)
 
 
-@scenario("38", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("38", "54", store=True, long=True)
 def one_key_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer has two records with one key, and restarts."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
         link.update(key, "of bob", time=-one * HOUR_MS)
         link.send(carol.update(key, "of carol", time=-other * HOUR_MS))
@@ -385,8 +372,7 @@ def unusual_changes_are_passed_on(script: Script, alice: Part, bob: Peer, carol:
     link.update("", after=mine, deleted=True)
     version(link, "gone", None, {bob: 3}, deleted=True)
     version(link, "never seen", None, {bob: 2}, deleted=True)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("20", "35", "02", long=True)
@@ -401,7 +387,7 @@ def its_own_changes_come_back_for_others(script: Script, alice: Part, bob: Peer,
     request_all(alice)
 
 
-@scenario("19", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("19", store=True, long=True)
 def known_updates_come_again(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Updates, a deletion and an own change arrive again: at once, after sixty others, and after a restart."""
     subscribe(alice, dave)
@@ -443,8 +429,7 @@ def keys_of_deleted_records_are_used(script: Script, alice: Part, bob: Peer, car
         alice.after(1_000).put(key, "of alice")
     request_all(alice)
     alice.after(1_000).delete("two")
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("02", "22", "10", needs=(pb.CAPABILITY_RENAME,), long=True)
@@ -566,7 +551,7 @@ def first_revisions_of_one(script: Script, alice: Part, bob: Peer, carol: Peer) 
 # ---- Revisions -------------------------------------------------------------------------------------------------------
 
 
-@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("10", "26", store=True, long=True)
 def a_deletion_is_the_last_before_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     """The last change before a restart is a deletion; then the application writes again."""
     subscribe(alice, bob)
@@ -597,7 +582,7 @@ def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Pee
     alice.after(1_000).put("three", 3)
 
 
-@scenario("22", "46", "07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("22", "46", "07", store=True, long=True)
 def killed_after_changes_of_others(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The process is killed after one record got a new key and another a larger clock; the application changes both."""
     link = alice.link(bob)
@@ -613,11 +598,10 @@ def killed_after_changes_of_others(script: Script, alice: Part, bob: Peer, carol
     request_all(alice)
     alice.after(1_000).put("crowded", "by four")
     alice.put("new key", 3)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("10", "26", store=True, long=True)
 def restarted_twice(script: Script, alice: Part, bob: Peer) -> None:
     """A peer restarts twice between changes of the application."""
     subscribe(alice, bob)
@@ -638,8 +622,7 @@ def restarted_twice(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("56", long=True)
 def ghosts_after_acknowledgments(script: Script, alice: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """Deleted records arrive again: from a read-only peer, after a request for later updates, or after Bob has left."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     ghosts = [version(carol, f"record {number}", "there", {carol: 1}, signature="read-write") for number in range(4)]
     for number in range(4):
         version(link, f"record {number}", None, {bob: 1, carol: 1}, deleted=True)
@@ -664,8 +647,7 @@ def ghosts_after_acknowledgments(script: Script, alice: Part, bob: Peer, carol: 
 @scenario("56", long=True)
 def ghosts_of_the_twice_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A record is deleted, restored and deleted again; then both of its earlier versions arrive."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     clocks = ({carol: 1}, {bob: 1, carol: 1}, {bob: 2, carol: 1}, {bob: 3, carol: 1})
     for number, clock in enumerate(clocks[1:]):
         version(link, "door", "restored" if number == 1 else None, clock, deleted=number != 1)
@@ -678,19 +660,18 @@ def ghosts_of_the_twice_deleted(script: Script, alice: Part, bob: Peer, carol: P
     request_all(alice)
 
 
-@scenario("56", "02", "05", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+@scenario("56", "02", "05", long=True)
 def deletions_of_unknown_records_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth: Peer) -> None:
     """A read-only peer receives the deletion of an unknown record, then a request for updates, then the record."""
     subscribe(rita, ruth)
-    link = rita.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(rita, bob)
     version(link, "door", None, {bob: 1, carol: 1}, deleted=True)
     request_all(rita, read_only=True)
     version(rita.link(carol), "door", "there", {carol: 1}, time=HOUR_MS)
     request_all(rita, read_only=True)
 
 
-@scenario("56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("56", store=True, long=True)
 def ghosts_after_two_restarts(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer with two deletions restarts twice, the second time after a year; then the deleted records arrive."""
     link = subscribe(alice, bob)
@@ -741,8 +722,7 @@ def forgeries_in_unusual_states_for_a_writer(
 
 
 def _forge_everything(part: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
-    link = part.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(part, bob)
     for key in ("gone", "moved", "both"):
         version(link, key, "of bob", {bob: 1})
     request_all(part, read_only=True)
@@ -765,7 +745,7 @@ def _forge_everything(part: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     part.observe()
 
 
-@scenario("03", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+@scenario("03", store=True, long=True)
 def a_reader_is_told_to_write_in_unusual_states(script: Script, rita: Part, bob: Peer) -> None:
     """The application of a read-only peer tries to write without any link, under a deleted key, and after a restart."""
     rita.put("first", 1)
@@ -784,7 +764,7 @@ def a_reader_is_told_to_write_in_unusual_states(script: Script, rita: Part, bob:
     request_all(rita, read_only=True)
 
 
-@scenario("03", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("03", store=True, long=True)
 def a_reader_writes_after_a_restart(script: Script, alice: Part, bob: Peer, rolf: Peer) -> None:
     """A peer restarts; a read-only peer sends unsigned changes of present, deleted and unknown records."""
     link = subscribe(alice, bob)
@@ -817,7 +797,7 @@ def _write_unsigned(part: Part, bob: Peer, other: Peer) -> None:
     part.observe()
 
 
-@scenario("16", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+@scenario("16", store=True, long=True)
 def unsigned_updates_after_a_restart(script: Script, rita: Part, bob: Peer, dave: Peer) -> None:
     """A read-only peer restarts; a writer sends unsigned changes of present, deleted and unknown records."""
     link = rita.link(bob)
@@ -834,7 +814,7 @@ def unsigned_updates_after_a_restart(script: Script, rita: Part, bob: Peer, dave
     _write_unsigned(rita, bob, dave)
 
 
-@scenario("18", "05", "02", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+@scenario("18", "05", "02", store=True, long=True)
 def a_reader_repeats_unusual_messages(script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer) -> None:
     """Signed messages with unknown members or unusual numbers, and a changed record, arrive; then the peer restarts."""
     subscribe(rita, rolf)

@@ -22,14 +22,23 @@ def version(writer: Peer | ScriptLink, key: str, value: Any, clock: Numbers, **m
     return writer.update(key, value, **{"record": key, "clock": clock, **more})
 
 
+def link_with_record(part: Part, peer: Peer) -> ScriptLink:
+    """Link a scripted peer, and let it send a record that is in no conflict.
+
+    A peer under test that accepts nothing does not have this record.
+    """
+    link = part.link(peer)
+    link.update("lamp", "on")
+    return link
+
+
 def _link_and_observe(script: Script, alice: Part, alan: Part) -> None:
     """Wait until two peers have sent everything, link them, and observe the records of both."""
     script.settle()
     alice.link(alan)
     script.settle()
     for part in (alice, alan):
-        request_all(part)
-        part.observe()
+        request_all(part, observe=True)
 
 
 @scenario("50", "55", "49", "48", "47")
@@ -53,15 +62,13 @@ def one_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: P
     version(link, "roof", "whole", clock)
     script.settle()
     version(from_carol, "roof", "open", clock, time=-HOUR_MS)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("39", "51", "54", "52", "46")
 def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol changed seven records concurrently, with times that differ in their order and format."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
     times: tuple[tuple[str, int | str, int | str], ...] = (
         ("first", late, early),
@@ -76,8 +83,7 @@ def neither_descends_from_the_other(script: Script, alice: Part, bob: Peer, caro
         version(link, key, "of bob", {bob: 2}, time=one)
         clock, deleted = {bob: 1, carol: 1}, key in ("edited", "deleted")
         link.send(version(carol, key, "of carol", clock, time=other, deleted=deleted))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
     for key, _, _ in times[:2]:
         alice.put(key, "of alice")
     request_all(alice)
@@ -100,8 +106,7 @@ def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> No
 def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Bob and Carol changed records concurrently; the times have offsets, or fractions of one to nine digits."""
     subscribe(alice, dave)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     times = (
         ("east", "2014-02-23T23:45:39+05:30", "2014-02-23T20:00:00Z"),
         ("west", "2014-02-23T20:45:39-08:00", "2014-02-23T23:00:00Z"),
@@ -116,15 +121,13 @@ def times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer, dave:
         version(link, key, "of bob", {bob: 2}, time=one)
         clock = {bob: 1, carol: 1}
         link.send(version(carol, key, "of carol", clock, time=other))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("51", "54", long=True)
 def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A conflict is followed by a change of its outcome, and by a concurrent change of Dave."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, later_ms in (("door", HOUR_MS), ("gate", -HOUR_MS)):
         for peer, clock in (
             (bob, {bob: 2}),
@@ -143,8 +146,7 @@ def one_conflict_after_the_other(script: Script, alice: Part, bob: Peer, carol: 
 @scenario("43", long=True)
 def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Newer versions arrive before older ones; one of the two vector clocks has a zero."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for number, (key, old, new) in enumerate(
         (
             ("first", {bob: 1, carol: 0}, {bob: 2}),
@@ -155,15 +157,13 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
         version(link, key, "new", new)
         bob.revision = 10 + number
         version(link, key, "old", old, time=HOUR_MS)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("49", "50", "51", "54", long=True)
 def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of more than twelve members differ in the last numbers alone."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(12)}
     for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
         old, new = {**many, bob: 1}, {**many, bob: 2}
@@ -174,8 +174,7 @@ def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer
         version(link, f"{key} conflict", "of bob", new, time=times[0])
         clock = {**old, carol: 1}
         link.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("41", "44", long=True)
@@ -193,8 +192,7 @@ def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("54", long=True)
 def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol concurrently gave records different keys, or deleted them."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     early, late = -2 * HOUR_MS, -HOUR_MS
     for number, (one, other) in enumerate(((early, late), (late, early)) * 3):
         record = f"record {number} with two keys"
@@ -206,8 +204,7 @@ def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) ->
         ):
             key = f"{number} by {peer.name}"
             link.send(version(peer, key, f"of {peer.name}", clock, time=time, deleted=deleted, record=record))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("16", long=True)
@@ -269,28 +266,24 @@ def a_record_in_turn(script: Script, alice: Part, bob: Peer, carol: Peer) -> Non
 def a_conflict_is_passed_on(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """The later of two concurrent changes arrives last, while Dave is subscribed."""
     subscribe(alice, dave)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     version(link, "door", "of bob", {bob: 2}, time=-2 * HOUR_MS)
     script.settle()
     clock = {bob: 1, carol: 1}
     link.send(version(carol, "door", "of carol", clock, time=-HOUR_MS))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
     script.settle()
 
 
-@scenario("39", "51", "52", "54", needs=(pb.CAPABILITY_READ_ONLY,))
+@scenario("39", "51", "52", "54")
 def a_reader_hears_of_both(script: Script, rita: Part, bob: Peer, carol: Peer) -> None:
     """A read-only peer receives two pairs of concurrent changes; in one pair the later change arrives first."""
-    link = rita.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(rita, bob)
     for key, later_ms in (("first", -HOUR_MS), ("last", HOUR_MS)):
         version(link, key, "of bob", {bob: 2})
         clock = {bob: 1, carol: 1}
         link.send(version(carol, key, "of carol", clock, time=later_ms))
-    request_all(rita, read_only=True)
-    rita.observe()
+    request_all(rita, read_only=True, observe=True)
 
 
 @scenario("54")
@@ -344,13 +337,11 @@ def changed_at_the_same_time(script: Script, alice: Part, alan: Part, bob: Peer)
 @scenario("38", "40", "54")
 def a_key_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Carol's records have the keys of Bob's records, with a later or an earlier time."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, one, other in (("door", 2 * HOUR_MS, HOUR_MS), ("gate", HOUR_MS, 2 * HOUR_MS)):
         link.update(key, "of bob", time=-one)
         link.send(carol.update(key, "of carol", time=-other))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("43", "44", "45")
@@ -395,8 +386,7 @@ def numbers_of_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
         version(link, "near", f"{number}", {bob: number})
         request_all(alice)
     alice.after(1_000).put("wide", 5)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("50")
@@ -408,8 +398,7 @@ def numbers_grow_longer(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
         for value in (number - 1, number):
             version(link, key, value, {bob: value, carol: 2})
             script.advance(1_000)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("41", "43", "48", "50", "51", needs=(pb.CAPABILITY_CLOCK_CODEC,), long=True)
@@ -464,13 +453,13 @@ def _send_conflicts(alice: Part, bob: Peer, carol: Peer) -> None:
     request_all(alice)
 
 
-@scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
+@scenario("53", "52", resolution=pb.RESOLUTION_MERGE)
 def objects_are_merged(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that merges conflicting objects receives five conflicts."""
     _send_conflicts(alice, bob, carol)
 
 
-@scenario("14", needs=(pb.CAPABILITY_RESOLUTION_MERGE,), resolution=pb.RESOLUTION_MERGE)
+@scenario("14", resolution=pb.RESOLUTION_MERGE)
 def merged_values_reach_others(script: Script, alice: Part, alan: Part, anna: Part) -> None:
     """Two peers write records at the same time and merge them; the third peer is linked to one of the two."""
     alice.link(anna)
@@ -488,7 +477,7 @@ def merged_values_reach_others(script: Script, alice: Part, alan: Part, anna: Pa
         part.observe()
 
 
-@scenario("53", "52", needs=(pb.CAPABILITY_RESOLUTION_SEPARATE,), resolution=pb.RESOLUTION_SEPARATE)
+@scenario("53", "52", resolution=pb.RESOLUTION_SEPARATE)
 def records_are_separated(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """An application that keeps both records receives five conflicts."""
     _send_conflicts(alice, bob, carol)

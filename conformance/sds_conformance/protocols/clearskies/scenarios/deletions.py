@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from clearskies_proto.testee.v1 import testee_pb2 as pb
-
-from .conflicts import version
+from .conflicts import link_with_record, version
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 YEAR_MS = 366 * 24 * HOUR_MS
@@ -32,8 +30,7 @@ def the_seven_steps(script: Script, alice: Part, alan: Part, anna: Part) -> None
 def _send_deletions(part: Part, bob: Peer, carol: Peer, listener: Peer) -> None:
     """Let Bob send a record and deletions of two records of Carol, while another peer is subscribed."""
     subscribe(part, listener)
-    link = part.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(part, bob)
     for key in ("door", "gate"):
         version(link, key, None, {bob: 1, carol: 1}, deleted=True)
 
@@ -63,8 +60,7 @@ def ghosts(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> N
 def ghosts_of_many(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """120 records are deleted and the key of one is reused; Carol sends old versions, also after a year."""
     subscribe(alice, dave)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     script.settle()
     for number in range(120):
         version(link, f"record {number}", None, {bob: 1, carol: 1}, deleted=True)
@@ -102,8 +98,7 @@ def ghosts_of_own_records(script: Script, alice: Part, bob: Peer) -> None:
 @scenario("56", long=True)
 def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob renames a record and deletes it; then Carol sends the record with its old key."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     record = "renamed and deleted"
     version(link, "new key", "there", {bob: 1, carol: 1}, record=record)
     script.advance(1_000)
@@ -113,14 +108,14 @@ def ghosts_with_other_keys(script: Script, alice: Part, bob: Peer, carol: Peer) 
     request_all(alice)
 
 
-@scenario("56", needs=(pb.CAPABILITY_READ_ONLY,))
+@scenario("56")
 def ghosts_at_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, ruth: Peer) -> None:
     """A read-only peer receives deletions, and then old versions of the deleted records."""
     _send_deletions(rita, bob, carol, ruth)
     _send_ghosts(rita, carol, read_only=True)
 
 
-@scenario("56", "44", "46", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("56", "44", "46", store=True, long=True)
 def ghosts_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A peer receives deletions, restarts, receives old versions, and changes records that it received before."""
     _send_deletions(alice, bob, carol, dave)

@@ -130,7 +130,7 @@ def odd_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     alice.observe()
 
 
-@scenario("07", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("07", store=True, long=True)
 def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     """A peer receives unusual keys and values, and restarts."""
     link = alice.link(bob)
@@ -138,8 +138,7 @@ def contents_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
         link.update(key, value)
     request_all(alice)
     alice.reopen()
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("02", "07", long=True)
@@ -186,8 +185,7 @@ def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer
     script.advance(1_000)
     link.update("again", "there")
     alice.link(carol).update("box", "of carol")
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("08", needs=(pb.CAPABILITY_UUID_ACCEPTED,), long=True)
@@ -205,11 +203,10 @@ def a_uuid_that_is_taken(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     request_all(alice)
     for number, record in enumerate(("deleted", "deleted by bob", "without its key"), 4):
         alice.after(1_000).put(f"number {number}", number, record=record)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("08", "26", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("08", "26", "10", store=True, long=True)
 def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> None:
     """A peer restarts between changes; the application changes an old record and writes a new one."""
     subscribe(alice, bob)
@@ -219,8 +216,7 @@ def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> Non
     subscribe(alice, bob)
     alice.after(1_000).put("one", 3)
     alice.after(1_000).put("three", 4)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("11", long=True)
@@ -316,8 +312,7 @@ def a_key_of_the_deleted(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     request_all(alice)
     script.advance(1_000)
     link.update("box", deleted=True)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("07", "22")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from clearskies_proto.testee.v1 import testee_pb2 as pb
-
-from .conflicts import HALF, WIDEST, version
+from .conflicts import HALF, WIDEST, link_with_record, version
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 
@@ -12,8 +10,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscri
 def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of three hundred members differ only in the last numbers; then the application changes a record."""
     subscribe(alice, carol)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(300)}
     old, new = {**many, bob: 1}, {**many, bob: 2}
     for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
@@ -25,8 +22,7 @@ def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, caro
         link.send(version(carol, f"{key} conflict", "of carol", {**old, carol: 1}, time=times[1]))
     request_all(alice)
     alice.after(1_000).put("first descendant", "of alice")
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("32", "34", "59", violated=("34",), long=True)
@@ -70,11 +66,10 @@ def members_with_similar_names(script: Script, alice: Part, bob: Peer, carol: Pe
     link.update("cases", 1, members={"Key": "another", "VALUE": 2, "Deleted": True, "Type": "database.get_updates"})
     link.update("names", 1, members={"_key": "another", "value_": 2, "is_deleted": True, "rev": 1, "by": "", "": 0})
     link.update("nested", 1, members={"record": {"key": "another", "value": 2, "deleted": True, "uuid": "0"}})
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("29", "37", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("29", "37", "10", store=True, long=True)
 def a_restart_after_hundreds_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer restarts after two hundred updates of others and some of its own."""
     link = alice.link(bob)
@@ -99,5 +94,4 @@ def keys_of_thousands_of_letters(script: Script, alice: Part, bob: Peer, carol: 
         for end in ("a", "b"):
             link.update("k" * length + end, end)
             alice.put("o" * length + end, end)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)

@@ -8,7 +8,7 @@ from .conflicts import WIDE, version
 from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
 
 
-@scenario("26", "08", "10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("26", "08", "10", store=True, long=True)
 def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
     """The process is killed after changes that Bob has received; after a restart the application writes again."""
     subscribe(alice, bob)
@@ -19,11 +19,10 @@ def killed_between_changes(script: Script, alice: Part, bob: Peer) -> None:
     subscribe(alice, bob)
     alice.after(1_000).put("one", 3)
     alice.after(1_000).put("three", 4)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("37", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("37", "56", store=True, long=True)
 def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
     """The process is killed with changes that it has not sent; after a restart others request them."""
     link = subscribe(alice, bob)
@@ -36,11 +35,10 @@ def killed_before_it_sends(script: Script, alice: Part, bob: Peer) -> None:
     alice.reopen(killed=True)
     request_all(alice)
     alice.link(bob).send(ghost)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("37", "29", "56", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("37", "29", "56", store=True, long=True)
 def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The process is killed after it received records and a deletion; after a restart both ends request updates."""
     link = alice.link(bob)
@@ -55,11 +53,10 @@ def killed_after_updates(script: Script, alice: Part, bob: Peer, carol: Peer) ->
     request_all(alice)
     link.send(gone)
     link.update("three", 3)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("18", "05", needs=(pb.CAPABILITY_READ_ONLY, pb.CAPABILITY_STORE), store=True, long=True)
+@scenario("18", "05", store=True, long=True)
 def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> None:
     """The process of a read-only peer is killed after it has received records; later it restarts once more."""
     link = rita.link(bob)
@@ -74,7 +71,7 @@ def a_reader_is_killed(script: Script, rita: Part, bob: Peer, rolf: Peer) -> Non
     request_all(rita, read_only=True)
 
 
-@scenario("13", "22", "25", "41", "44", "46", "47", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("13", "22", "25", "41", "44", "46", "47", store=True, long=True)
 def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer with wide numbers, exact times, new keys and a deletion restarts, and changes some records."""
     link = alice.link(bob)
@@ -95,15 +92,14 @@ def records_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer)
     version(link, "wide", 4, {bob: WIDE})
     request_all(alice)
     alice.reopen()
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
     alice.after(HOUR_MS).put("crowded", "by four")
     alice.put("mine", 5)
     alice.put("gone", 6)
     request_all(alice)
 
 
-@scenario("39", "46", "52", "54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("39", "46", "52", "54", store=True, long=True)
 def concurrent_changes_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A peer restarts with versions that descend from changes of two others, and Dave sends concurrent versions."""
     link = alice.link(bob)
@@ -115,11 +111,10 @@ def concurrent_changes_after_a_restart(script: Script, alice: Part, bob: Peer, c
     link = alice.link(dave)
     for key, time_ms in (("earlier", -HOUR_MS), ("later", HOUR_MS)):
         version(link, key, f"{key} of dave", {bob: 2, dave: 1}, time=time_ms)
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("29", "37", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("29", "37", store=True, long=True)
 def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A peer receives records and changes the last one; after a restart it requests updates and receives one more."""
     link = alice.link(bob)
@@ -136,7 +131,7 @@ def what_is_known_after_a_restart(script: Script, alice: Part, bob: Peer, carol:
     request_all(alice)
 
 
-@scenario("44", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("44", store=True, long=True)
 def a_change_after_many_sendings(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A peer sends a record to six others and restarts; then the application changes this record."""
     peers = (bob, carol, dave)
@@ -152,7 +147,7 @@ def a_change_after_many_sendings(script: Script, alice: Part, bob: Peer, carol: 
     alice.after(1_000).put("door", "shut")
 
 
-@scenario("07", "22", needs=(pb.CAPABILITY_RENAME, pb.CAPABILITY_STORE), store=True, long=True)
+@scenario("07", "22", needs=(pb.CAPABILITY_RENAME,), store=True, long=True)
 def keys_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     """The application and Bob rename a record each; the peer restarts, and another peer requests everything."""
     link = subscribe(alice, bob)
@@ -163,5 +158,4 @@ def keys_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     link.update("picture", "of bob", after=draft, clock={bob: 2})
     request_all(alice)
     alice.reopen()
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
-from clearskies_proto.testee.v1 import testee_pb2 as pb
-
 from .coincidences import DAY_MS
-from .conflicts import version
+from .conflicts import link_with_record, version
 from .scripts import HOUR_MS, Part, Peer, Script, ScriptLink, request_all, scenario, subscribe
 
 # ---- Records ---------------------------------------------------------------------------------------------------------
@@ -17,8 +15,7 @@ from .scripts import HOUR_MS, Part, Peer, Script, ScriptLink, request_all, scena
 @scenario("54", long=True)
 def three_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Three writers changed six records concurrently. For each record, the order of the times is different."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for order in permutations((3, 2, 1)):
         key = "order " + " ".join(map(str, order))
         for hours, writer in zip(order, (bob, carol, dave), strict=True):
@@ -39,8 +36,7 @@ def changed_after_conflicts(script: Script, alice: Part, bob: Peer, carol: Peer)
     Then the application changes or deletes them.
     """
     subscribe(alice, script.peer("dave"))
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for later_ms in (-HOUR_MS, HOUR_MS):
         for knows_bob in (False, True):
             keys = [f"{later_ms} {knows_bob} {what}" for what in ("changed", "deleted", "changed twice")]
@@ -67,8 +63,7 @@ def changed_after_conflicts(script: Script, alice: Part, bob: Peer, carol: Peer)
 @scenario("54", long=True)
 def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Of three concurrent versions of a record, one is a deletion: the latest, the second, or the earliest."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for order in permutations((3, 2, 1)):
         for deleting in (bob, carol, dave):
             key = f"order {order} deleted by {deleting.name}"
@@ -76,15 +71,13 @@ def deletions_among_concurrent_versions(script: Script, alice: Part, bob: Peer, 
                 deleted = writer is deleting
                 value = None if deleted else f"of {writer.name}"
                 link.send(version(writer, key, value, {writer: 1}, time=-hours * HOUR_MS, deleted=deleted))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
-@scenario("54", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+@scenario("54", long=True)
 def three_concurrent_versions_for_a_reader(script: Script, rita: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A read-only peer receives three concurrent versions of each of six records, in six orders of their times."""
-    link = rita.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(rita, bob)
     for order in permutations((3, 2, 1)):
         key = "order " + " ".join(map(str, order))
         for hours, writer in zip(order, (bob, carol, dave), strict=True):
@@ -92,15 +85,13 @@ def three_concurrent_versions_for_a_reader(script: Script, rita: Part, bob: Peer
                 writer, key, f"of {writer.name}", {writer: 1}, time=-hours * HOUR_MS, signature="read-write"
             )
             link.send(message)
-    request_all(rita, read_only=True)
-    rita.observe()
+    request_all(rita, read_only=True, observe=True)
 
 
-@scenario("54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("54", store=True, long=True)
 def a_third_version_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """A peer restarts between two conflicts about one record."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     orders = tuple(permutations((3, 2, 1)))
     for order in orders:
         for hours, writer in zip(order, (bob, carol), strict=False):
@@ -110,16 +101,14 @@ def a_third_version_after_a_restart(script: Script, alice: Part, bob: Peer, caro
     link = alice.link(bob)
     for order in orders:
         link.send(version(dave, f"order {order}", "of dave", {dave: 1}, time=-order[2] * HOUR_MS))
-    request_all(alice)
-    alice.observe()
+    request_all(alice, observe=True)
 
 
 @scenario("54", long=True)
 def conflicts_with_own_changes_twice(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two writers changed records of the application concurrently, one, both or neither later than the application."""
     subscribe(alice, bob)
-    link = alice.link(carol)
-    link.update("lamp", "on")
+    link = link_with_record(alice, carol)
     own = {key: alice.put(key, "of alice") for key in ("none later", "first later", "last later", "both later")}
     script.settle()
     for key, message in own.items():
@@ -139,8 +128,7 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
 
     Bob changed the records concurrently, with an earlier or a later time.
     """
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     keys = [f"{order} {kind}" for order in ("earlier", "later") for kind in ("value", "deletion", "both deleted")]
     for key in keys:
         version(link, key, "first", {bob: 1}, time=-3 * HOUR_MS)
@@ -165,8 +153,7 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
 def one_writer_twice_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob changes records twice, without knowing an earlier change of the application or of Carol."""
     subscribe(alice, carol)
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     own = {key: alice.put(key, "of alice") for key in ("later twice", "later at last")}
     script.settle()
     for key, message in own.items():
@@ -189,7 +176,7 @@ def readers_pass_conflicts_on(script: Script, alice: Part, bob: Peer, carol: Pee
     _pass_conflicts_on(alice, bob, carol, rolf, ruth)
 
 
-@scenario("54", "05", needs=(pb.CAPABILITY_READ_ONLY,), long=True)
+@scenario("54", "05", long=True)
 def readers_pass_conflicts_on_to_a_reader(
     script: Script, rita: Part, bob: Peer, carol: Peer, rolf: Peer, ruth: Peer
 ) -> None:
@@ -226,7 +213,7 @@ def the_key_comes_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave
     alice.observe()
 
 
-@scenario("54", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("54", store=True, long=True)
 def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Of two records with one key, the earlier one is changed after a restart, and is then the latest."""
     link, other = alice.link(bob), alice.link(carol)
@@ -269,8 +256,7 @@ def _change_the_hidden_record(script: Script, alice: Part, link: ScriptLink, oth
 def a_key_is_free_before_its_deletion(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A record was deleted with a time ahead of all clocks; then the application and Carol use its key."""
     subscribe(alice, bob)
-    link = alice.link(carol)
-    link.update("lamp", "on")
+    link = link_with_record(alice, carol)
     for key in ("own", "theirs"):
         version(link, key, "first", {carol: 1}, time=DAY_MS)
     request_all(alice)
@@ -292,8 +278,7 @@ def a_key_is_free_before_its_deletion(script: Script, alice: Part, bob: Peer, ca
 @scenario("54", long=True)
 def close_times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Versions in conflict have times with offsets of half hours; records in conflict have times in the same second."""
-    link = alice.link(bob)
-    link.update("lamp", "on")
+    link = link_with_record(alice, bob)
     for key, one, other in (
         ("minutes", "2014-02-23T23:45:39+05:30", "2014-02-23T18:30:00Z"),
         ("west", "2014-02-23T12:00:00-03:30", "2014-02-23T15:15:00Z"),

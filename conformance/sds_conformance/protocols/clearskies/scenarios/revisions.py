@@ -128,7 +128,7 @@ def changes_of_thousands_of_bytes(script: Script, alice: Part, bob: Peer) -> Non
     request_all(alice)
 
 
-@scenario("10", needs=(pb.CAPABILITY_STORE,), store=True, long=True)
+@scenario("10", store=True, long=True)
 def its_revisions_come_back(script: Script, alice: Part, bob: Peer) -> None:
     """Three times, a peer loses its store, receives its own changes from Bob, restarts, and writes a record."""
     for last in ("write", "deletion", "overwritten write"):
@@ -148,7 +148,7 @@ def its_revisions_come_back(script: Script, alice: Part, bob: Peer) -> None:
         request_all(alice)
 
 
-@scenario("10", "26", needs=(pb.CAPABILITY_STORE,), store=True)
+@scenario("10", "26", store=True)
 def its_changes_are_written_over(script: Script, alice: Part, bob: Peer) -> None:
     """Bob changes all records of the application; the peer restarts and the application writes another record."""
     link = subscribe(alice, bob)

@@ -72,9 +72,14 @@ def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptLin
     return link
 
 
-def request_all(part: Part, *, read_only: bool = False) -> None:
-    """Let a new scripted peer request everything, and close its link when no peer has anything more to send."""
+def request_all(part: Part, *, read_only: bool = False, observe: bool = False) -> None:
+    """Let a new scripted peer request everything, and close its link when no peer has anything more to send.
+
+    With ``observe``, the records of the peer under test are then observed.
+    """
     script = part.script
     link = subscribe(part, script.peer(script.unique_label("reader"), read_only=read_only))
     script.settle()
     link.cut()
+    if observe:
+        part.observe()

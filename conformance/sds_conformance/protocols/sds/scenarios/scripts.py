@@ -36,6 +36,7 @@ __all__ = [
     "MAX_LAMPORT",
     "NOW",
     "QUICK_RESENDS",
+    "QUICK_SYNCS",
     "START",
     "UNLIMITED",
     "WIDE",
@@ -50,11 +51,13 @@ __all__ = [
     "entry",
     "greatest",
     "least",
+    "losing",
     "may_be_ahead",
     "resending",
     "scenario",
     "send_optional_messages",
     "signed",
+    "syncing",
     "tick_every",
     "twins",
 ]
@@ -64,6 +67,7 @@ DAY_MS = 24 * HOUR_MS
 WIDE = pb.Configuration(causal_history_size=12)
 """A configuration with longer causal histories than the default, so that they show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
+QUICK_SYNCS = pb.Configuration(sync_interval_ms=30_000)
 
 
 def may_be_ahead(lamport: Period) -> str:
@@ -124,3 +128,11 @@ def scenario(
 
 resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
 """Registers a scenario in which alice has a short resend period."""
+losing = partial(
+    scenario,
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+"""Registers a scenario in which alice gives up a missing dependency after ten minutes."""
+syncing = partial(scenario, needs=(pb.CAPABILITY_PERIODIC_SYNC,), asked=QUICK_SYNCS)
+"""Registers a scenario in which alice sends sync messages automatically, with a short interval."""

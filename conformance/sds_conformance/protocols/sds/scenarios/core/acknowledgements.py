@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import (
+    QUICK_RESENDS,
     Message,
     Part,
     Peer,
@@ -233,3 +234,29 @@ def filters_that_nobody_can_read(script: Script, alice: Part, bob: Peer) -> None
         write = bob.sync if number % 2 else bob.content
         alice.given(write(script.now + number, bloom_filter=bloom_filter)).observe()
     alice.given(bob.content(script.now + 9, sent[0], bloom_filter=b"zz")).observe()
+
+
+@scenario("STATE-14", "ACK-01", asked=QUICK_RESENDS)
+def one_of_three_is_enough(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Three peers are known; one of them names an own message, and the others send messages without naming it."""
+    period = alice.in_force.resend_unacknowledged_ms
+    for number, peer in enumerate((bob, carol, dave)):
+        alice.receive(peer.content(script.now + number))
+    message = alice.send()
+    alice.after(period).tick()
+    alice.given(bob.content(script.now + 10, message)).observe()
+    alice.receive(carol.content(script.now + 11), dave.content(script.now + 12))
+    tick_every(alice, period, times=4).observe()
+
+
+@scenario("STATE-17", "ACK-01", "ACK-02")
+def from_state_to_state(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Filters and causal histories acknowledge three own messages one by one; no state becomes a weaker one."""
+    first, second, third = (alice.send() for _ in range(3))
+    alice.observe()
+    alice.given(bob.content(script.now + 1, holds=[first])).observe()
+    alice.given(carol.content(script.now + 2, first, second)).observe()
+    # Acknowledged messages stay acknowledged, even if later evidence is weaker.
+    alice.given(bob.content(script.now + 3, holds=[first, second])).after(1_000).tick()
+    alice.observe()
+    alice.given(carol.content(script.now + 4, holds=[third])).observe()

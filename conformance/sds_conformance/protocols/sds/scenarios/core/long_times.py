@@ -20,8 +20,10 @@ from ..scripts import (
     Period,
     Script,
     deliver_and_settle,
+    losing,
     resending,
     scenario,
+    syncing,
     tick_every,
 )
 
@@ -85,10 +87,9 @@ def possibly_acknowledged_for_weeks(script: Script, bob: Peer) -> None:
         tick_every(alice, longer // 2 + 1, times=more)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
-def idle_for_weeks(script: Script, bob: Peer) -> None:
+@syncing("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
+def idle_for_weeks(script: Script, alice: Part, bob: Peer) -> None:
     """Own messages are acknowledged, and no periodic work runs for a day, then for weeks; sync messages continue."""
-    alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     interval = alice.in_force.sync_interval_ms
     alice.receive(bob.content(script.now, alice.send()))
     for pause in (interval, DAY_MS, INT32_MS):
@@ -106,13 +107,7 @@ def waiting_for_weeks(script: Script, bob: Peer, carol: Peer) -> None:
         deliver_and_settle(alice.after(pause), roots[2]).observe()
 
 
-@scenario(
-    "INSWEEP-05",
-    needs=(pb.CAPABILITY_LOST, *TIMED),
-    asked=pb.Configuration(lost_timeout_ms=600_000),
-    long=True,
-    of_one_text=True,
-)
+@losing("INSWEEP-05", long=True, of_one_text=True)
 def not_given_up_before_its_time(script: Script, alice: Part, bob: Peer) -> None:
     """Messages begin to wait shortly before a counter overflows, and the loss timeout passes."""
     timeout = alice.in_force.lost_timeout_ms

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, tick_every
+from ..scripts import (
+    HOUR_MS,
+    QUICK_SYNCS,
+    Part,
+    Peer,
+    Script,
+    deliver_and_settle,
+    losing,
+    scenario,
+    syncing,
+    tick_every,
+)
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
@@ -39,11 +50,7 @@ def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave
     deliver_and_settle(alice, root).observe()
 
 
-@scenario(
-    "INSWEEP-05",
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=600_000),
-)
+@losing("INSWEEP-05")
 def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two messages wait for longer than the loss timeout; then a dependency of one of them arrives after all."""
     timeout = alice.in_force.lost_timeout_ms
@@ -71,11 +78,7 @@ def waits_without_a_loss_timeout(script: Script, alice: Part, bob: Peer, carol: 
     deliver_and_settle(alice, late).observe()
 
 
-@scenario(
-    *("RECV-05", "RECV-08", "INSWEEP-05"),
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=600_000),
-)
+@losing("RECV-05", "RECV-08", "INSWEEP-05")
 def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """One message waits longer than the loss timeout; two others arrive meanwhile and wait for a shorter time."""
     timeout = alice.in_force.lost_timeout_ms
@@ -87,98 +90,77 @@ def given_up_while_others_wait(script: Script, alice: Part, bob: Peer, carol: Pe
     deliver_and_settle(alice, first, second).observe()
 
 
-@scenario(
-    *("RECV-09", "INSWEEP-05"),
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=600_000),
-)
+@losing("RECV-09", "INSWEEP-05")
 def waits_while_the_clock_steps_back(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A message waits, the clock steps back by an hour, and the loss timeout passes."""
     timeout = alice.in_force.lost_timeout_ms
     late = carol.content(script.now + 1)
     alice.receive(bob.content(script.now + 2, late))
     alice.after(1).tick()
-    script.advance(-3_600_000)
+    script.advance(-HOUR_MS)
     tick_every(alice, timeout // 4, times=6).observe()
     deliver_and_settle(alice, late).observe()
-    script.advance(3_600_000)
+    script.advance(HOUR_MS)
     tick_every(alice, timeout // 2, times=3).observe()
 
 
-@scenario(
-    "SYNC-09",
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=600_000),
-)
+@losing("SYNC-09")
 def a_dependency_of_a_sync_never_comes(script: Script, alice: Part, bob: Peer) -> None:
     """A sync message names a dependency that never arrives, and the loss timeout passes."""
     alice.receive(bob.sync(script.now + 1, "never-sent"))
     tick_every(alice, alice.in_force.lost_timeout_ms, times=2).observe()
 
 
-@scenario("SYNC-01")
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
 def idle_with_automatic_syncs(script: Script) -> None:
     """A participant is idle in two channels for many sync intervals."""
-    script.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = script.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
+    alice = script.open(channels=("c1", "c2"), configuration=QUICK_SYNCS)
     for channel in ("c1", "c2"):
         alice.send(channel=channel)
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=24)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_DELIVERED))
-def idle_after_receiving(script: Script) -> None:
+@syncing("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_DELIVERED))
+def idle_after_receiving(script: Script, alice: Part, bob: Peer) -> None:
     """A participant that has sent nothing receives messages, and is idle for many sync intervals."""
-    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
     alice.receive(bob.content(script.now + 1), bob.content(script.now + 2))
     alice.settle()
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=24)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
-def idle_with_many_ticks(script: Script) -> None:
+@syncing("SYNC-01", asked=pb.Configuration(sync_interval_ms=60_000))
+def idle_with_many_ticks(script: Script, alice: Part, bob: Peer) -> None:
     """A participant with no unacknowledged messages is idle for four sync intervals, with ten ticks in each."""
-    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=60_000)), script.peer("bob")
     alice.receive(bob.content(script.now, alice.send()))
     tick_every(alice, alice.in_force.sync_interval_ms // 10, times=40)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
-def idle_with_a_long_log(script: Script) -> None:
+@syncing("SYNC-01", of_one_text=True)
+def idle_with_a_long_log(script: Script, alice: Part, bob: Peer) -> None:
     """A participant with many received and no unacknowledged messages is idle for many sync intervals."""
-    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
     own = alice.send()
     for _ in range(60):
         alice.after(1).receive(bob.content(script.now, own))
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=24)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
-def idle_with_a_timestamp_ahead(script: Script) -> None:
+@syncing("SYNC-01", of_one_text=True)
+def idle_with_a_timestamp_ahead(script: Script, alice: Part, bob: Peer) -> None:
     """The Lamport timestamp is an hour ahead of the clock, and the participant is idle for many sync intervals."""
-    alice, bob = script.open(configuration=pb.Configuration(sync_interval_ms=30_000)), script.peer("bob")
-    alice.receive(bob.content(script.now + 3_600_000))
+    alice.receive(bob.content(script.now + HOUR_MS))
     alice.receive(bob.content(script.now + 3_600_002, alice.send()))
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=24)
 
 
-@scenario("SYNC-01")
-def idle_with_everything_acknowledged(script: Script) -> None:
+@syncing("SYNC-01")
+def idle_with_everything_acknowledged(script: Script, alice: Part, bob: Peer) -> None:
     """A participant is idle for many sync intervals, and all of its messages are acknowledged."""
-    script.need(pb.CAPABILITY_PERIODIC_SYNC)
-    alice = script.open(configuration=pb.Configuration(sync_interval_ms=30_000))
     sent = alice.send()
-    script.advance(1)
-    alice.receive(script.peer("bob").content(script.now, sent))
-    tick_every(alice, (alice.in_force.sync_interval_ms) // 2, times=24)
+    alice.after(1).receive(bob.content(script.now, sent))
+    tick_every(alice, alice.in_force.sync_interval_ms // 2, times=24)
 
 
-@scenario(
-    *("RECV-09", "RECV-08", "INSWEEP-05"),
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=60_000),
-    long=True,
-)
+@losing("RECV-09", "RECV-08", "INSWEEP-05", asked=pb.Configuration(lost_timeout_ms=60_000), long=True)
 def what_comes_before_it_is_given_up(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Messages wait for almost the loss timeout; then a dependency of one of them arrives."""
     timeout = alice.in_force.lost_timeout_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_proto.wire.forum_2024.message_pb2 import Message as Wire
 
-from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, scenario, tick_every
+from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, losing, scenario, tick_every
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
@@ -129,11 +129,7 @@ def ten_minutes_of_talk(script: Script, alice: Part, bob: Peer) -> None:
     alice.send()
 
 
-@scenario(
-    "FORUM-31",
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=60_000),
-)
+@losing("FORUM-31", asked=pb.Configuration(lost_timeout_ms=60_000))
 def one_loss_after_another(script: Script, alice: Part, bob: Peer) -> None:
     """Three times, a message whose dependency never arrives is given up; the last is a sync message."""
     for write in (bob.content, bob.content, bob.sync):
@@ -143,11 +139,7 @@ def one_loss_after_another(script: Script, alice: Part, bob: Peer) -> None:
         alice.receive(bob.content(script.now + 20))
 
 
-@scenario(
-    "FORUM-31",
-    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
-    asked=pb.Configuration(lost_timeout_ms=60_000),
-)
+@losing("FORUM-31", asked=pb.Configuration(lost_timeout_ms=60_000))
 def many_losses_at_once(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Six messages wait until they are given up; each has two dependencies that never arrive."""
     for number in range(6):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sds_harness.sds.operations import RepairTimes
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..core.near_ids import BUILT_IN, NEAR
-from ..core.three_channels import CHANNELS
+from ..core.channels import CHANNELS
+from ..core.lookalikes import BUILT_IN, NEAR
 from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_in_turn
