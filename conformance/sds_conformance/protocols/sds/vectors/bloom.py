@@ -69,7 +69,7 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
 def _register_build_group(profile: BloomProfile) -> None:
     title = f"Filters as they are made. {profile.description}."
 
-    @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, EVERY)
+    @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, revisions=EVERY)
     def build(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, ids: list[str], *more: Outcome) -> Vector:
             exact = {"bloom_filter": build_filter(profile, size, ids).hex()}
@@ -99,7 +99,7 @@ def _register_build_group(profile: BloomProfile) -> None:
 def _register_query_group(profile: BloomProfile) -> None:
     title = f"Filters as they are read. {profile.description}."
 
-    @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, EVERY)
+    @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, revisions=EVERY)
     def query(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, wire: bytes, ids: list[str]) -> Vector:
             view = profile.read(wire, size)

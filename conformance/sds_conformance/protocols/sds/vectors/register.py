@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
-from ....vectors.model import Builder, Note, VectorRegister
+from ....vectors.model import VectorRegister
 
 SDS: tuple[str, ...] = ("sds-2026-01", "sds-2025-10-amended")
 """The revisions that share the wire format and the steps of the published specification."""
-PROPOSAL: tuple[str, ...] = ("forum-2024",)
-"""The proposal of 2024, a separate specification on which SDS is based."""
-EVERY = SDS + PROPOSAL
+EVERY = (*SDS, "forum-2024")
+"""These revisions, and the proposal of 2024, a separate specification on which SDS is based."""
 
 REGISTER = VectorRegister()
-
-
-def group(
-    name: str, shape: str, title: str, notes: dict[str, Note], revisions: tuple[str, ...] = SDS
-) -> Callable[[Builder], Builder]:
-    """Register a builder of a group of vectors for some revisions. ``notes`` explains the flags of the vectors in the
-    group.
-    """
-    return REGISTER.group(name, shape, title, notes, revisions)
+group = partial(REGISTER.group, revisions=SDS)
+"""Registers a builder of a group of vectors, by default for the revisions of the published specification."""

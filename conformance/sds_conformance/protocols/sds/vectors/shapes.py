@@ -25,7 +25,8 @@ from .conversations.recording import start_ms
 from .running.buffer_shapes import ask_ack_review, ask_repair_buffers
 from .running.codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode
 from .running.conversations import ask_transcript
-from .running.participant_shapes import ask_causal_history, ask_lamport, ask_log_order, ask_message_kind
+from .running.lamport_shape import ask_lamport
+from .running.participant_shapes import ask_causal_history, ask_log_order, ask_message_kind
 from .running.repair_shapes import ask_hash, ask_repair_times
 
 SIGNED: Schema = {"type": "string", "pattern": f"^({UINT64}|-[1-9][0-9]{{0,18}})$"}

@@ -34,21 +34,20 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> VectorResult:
     actor = stage.open(vector["participant_id"])
     ids = {name: actor.send().message_id for name in vector["own"]}
     names = {message_id: name for name, message_id in ids.items()}
-    signals = _Signals(names)
+    arrivals: list[Step] = []
     answers = []
     known: set[str] = set()
     for number, step in enumerate(vector["steps"], 1):
         message = _build_message(actor, step["received"], ids, stage.now_ms + number)
-        arrived = actor.receive(message)
-        signals.read(arrived)
-        if arrived.answer == "rejected" and not _may_be_refused(message, vector["participant_id"], known):
+        arrivals.append(actor.receive(message))
+        if arrivals[-1].answer == "rejected" and not _may_be_refused(message, vector["participant_id"], known):
             return blame_delivery_duty(
                 subject,
                 message,
                 VectorResult(Status.FAIL, f"message {number} to be accepted", "refused", difference=REFUSAL),
             )
         known.add(message.message_id)
-        seen = _read_states(actor, names) or (signals.states() if has_events else None)
+        seen = _read_states(actor, names) or (_signalled_states(arrivals, names) if has_events else None)
         if seen is None:
             raise VectorSkippedError("declares observe, but its state lacks the outgoing buffer, which it should show")
         answers.append(_add_step_number(number, judge_outcome(seen, step["outcomes"], _same_states)))
@@ -85,29 +84,17 @@ def _build_message(actor: Actor, message: dict[str, Any], ids: dict[str, str], l
     )
 
 
-class _Signals:
+def _signalled_states(arrivals: Iterable[Step], names: dict[str, str]) -> dict[str, list[str]]:
     """The ACK status of own messages, read from the signals of an implementation."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self._names = names
-        self._possibly: set[str] = set()
-        self._acknowledged: set[str] = set()
-
-    def read(self, step: Step) -> None:
-        for event in step.events:
-            kind = event.kind
-            if kind == "acknowledged":
-                self._acknowledged.add(self._names.get(event.message_id, ""))
-            elif kind == "possibly_acknowledged":
-                self._possibly.add(self._names.get(event.message_id, ""))
-
-    def states(self) -> dict[str, list[str]]:
-        gone = self._possibly | self._acknowledged
-        return {
-            "unacknowledged": sorted(set(self._names.values()) - gone),
-            "possibly_acknowledged": sorted(self._possibly - self._acknowledged),
-            "acknowledged": sorted(self._acknowledged),
-        }
+    possibly, acknowledged = (
+        {names.get(event.message_id, "") for step in arrivals for event in step.events if event.kind == kind}
+        for kind in ("possibly_acknowledged", "acknowledged")
+    )
+    return {
+        "unacknowledged": sorted(set(names.values()) - possibly - acknowledged),
+        "possibly_acknowledged": sorted(possibly - acknowledged),
+        "acknowledged": sorted(acknowledged),
+    }
 
 
 def _read_states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:

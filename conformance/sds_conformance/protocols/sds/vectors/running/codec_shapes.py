@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
+from sds_harness.stage import ScheduleStoppedError
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilterError
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Status, VectorResult, VectorSkippedError, judge_outcome, worst
 from ..fields import message_json, message_of
-from .filter_paths import build_by_participant, query_participant
-from .subject import SdsSubject, blame_delivery_duty
+from .subject import SdsSubject, blame_delivery_duty, observed_part
 from .wire_comparison import compare_wire
 
 
@@ -68,7 +70,7 @@ def ask_encode(subject: SdsSubject, vector: Vector) -> VectorResult:
     return next((answer for answer in answers if answer.status is not Status.FAIL), answers[0])
 
 
-# ---- filters -------------------------------------------------------------------------------------------------------
+# ---- filters ---------------------------------------------------------------------------------------------------------
 
 
 def _size(vector: Vector) -> FilterSize:
@@ -91,7 +93,7 @@ def ask_bloom_build(subject: SdsSubject, vector: Vector) -> VectorResult:
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
     answers = [] if isinstance(built, Undeclared) else [_judge_filter(vector, built, [])]
-    path = build_by_participant(subject, vector)
+    path = _build_by_participant(subject, vector)
     if path is not None:
         answers.append(_judge_filter(vector, *path))
     return _worst_or_skip(answers, built)
@@ -155,10 +157,85 @@ def ask_bloom_query(subject: SdsSubject, vector: Vector) -> VectorResult:
     if not isinstance(asked, Undeclared):
         seen: Any = REFUSED if isinstance(asked, Refused) else {"hits": list(asked)}
         answers.append(judge_outcome(seen, vector["outcomes"]))
-    hits = query_participant(subject, vector, wire)
+    hits = _query_participant(subject, vector, wire)
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
         found = judge_outcome({"hits": hits}, vector["outcomes"])
         # A participant that ignores a filter finds nothing in it.
         answers.append(VectorResult(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
     return _worst_or_skip(answers, asked)
+
+
+# ---- filters of participants -----------------------------------------------------------------------------------------
+
+# Participants are tested if the implementation accepts the filter size and the message IDs of a vector.
+
+LARGEST_BUILT = 1_000
+"""Number of IDs above which only the codec builds a filter."""
+
+
+def _open_with_size(subject: SdsSubject, vector: Vector) -> Actor | None:
+    """Open a participant with the filter size of the vector; None if that is impossible."""
+    if vector["capacity"] > LARGEST_BUILT:
+        return None
+    rate = vector["error_rate_millionths"] / 1_000_000
+    asked = pb.Configuration(bloom_capacity=vector["capacity"], bloom_error_rate=rate)
+    try:
+        actor = subject.stage(vector["id"]).open(configuration=asked)
+    except ScheduleStoppedError:
+        return None
+    in_force = actor.party.in_force
+    sized = in_force.bloom_capacity == vector["capacity"] and abs(in_force.bloom_error_rate - rate) < 1e-9
+    return actor if sized else None
+
+
+def _build_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
+    """The filter of a participant that received messages with the IDs of the vector, and the IDs of own messages that
+    the filter may hold as well. None if the participant cannot be opened, refuses a message, or sends no message.
+    """
+    actor = _open_with_size(subject, vector)
+    if actor is None:
+        return None
+    peer = actor.stage.peer("bob")
+    for number, message_id in enumerate(vector["message_ids"]):
+        step = actor.receive(peer.content(actor.stage.now_ms - 1000 + number, message_id=message_id))
+        if step.answer != "effects":
+            return None
+    try:
+        message = actor.send_sync() if subject.declaration.can(pb.CAPABILITY_SYNC) else None
+        message = message or actor.send()
+    except ScheduleStoppedError:
+        return None
+    if message.bloom_filter is None:
+        return b"", []
+    logged = message.content or REVISIONS[subject.revision].syncs_are_logged
+    return message.bloom_filter, [message.message_id] if logged else []
+
+
+def _query_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
+    """For each ID of the vector: did a participant that sent a message with this ID find it in the received filter?
+
+    None if the participant cannot send messages with these IDs, or does not show possible acknowledgements.
+    """
+    ids = vector["message_ids"]
+    can = subject.declaration.can
+    visible = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    usable = all(ids) and len(set(ids)) == len(ids) and can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    actor = _open_with_size(subject, vector) if visible and usable else None
+    if actor is None:
+        return None
+    try:
+        if [actor.send(message_id=message_id).message_id for message_id in ids] != ids:
+            return None
+    except ScheduleStoppedError:
+        return None
+    step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
+    outgoing = observed_part(actor, "outgoing")
+    if outgoing is not None:
+        possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
+    elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+        marked = [event for event in step.events if event.kind == "possibly_acknowledged"]
+        possibly = {event.message_id for event in marked}
+    else:
+        return None
+    return [message_id in possibly for message_id in ids]

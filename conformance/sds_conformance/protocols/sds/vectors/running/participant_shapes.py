@@ -1,15 +1,12 @@
-"""Shapes on the behaviour of a participant: message kinds, the Lamport timestamp, the log and causal histories."""
+"""Shapes on the behaviour of a participant: message kinds, the log and causal histories."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import DecodedMessage
 from sds_harness.sds.trace import Wire
-from sds_harness.stage import ScheduleStoppedError
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
@@ -24,13 +21,7 @@ from .....vectors.running.subject import (
     judge_outcome,
     worst,
 )
-from .forum_timestamps import ask_counting
 from .subject import SdsSubject, blame_delivery_duty, observed_part, refused
-from .timestamps import LARGEST, SAFE, SIGNED
-
-SETTING_OFF_MS = 1000
-"""Time in milliseconds between the opening of a participant and the first event."""
-
 
 # ---- message kinds ---------------------------------------------------------------------------------------------------
 
@@ -100,116 +91,6 @@ def logged_ids(actor: Actor) -> list[str]:
     """The message IDs in the log. If no state shows the log, those in the causal history of a new message."""
     log = observed_part(actor, "log")
     return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
-
-
-# ---- the Lamport timestamp -----------------------------------------------------------------------------------------
-
-
-def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
-    """Bring the local timestamp to the value of the vector, run the operation, and compare the new timestamp."""
-    if not REVISIONS[subject.revision].lamport_follows_clock:
-        return ask_counting(subject, vector, run_operation)
-    subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
-    local, now_ms = int(vector["local"]), int(vector["now_ms"])
-    received = int(vector["received"]) if "received" in vector else None
-    opened_ms = max(1, min(local, now_ms) - SETTING_OFF_MS)
-    subject.need_lamport(opened_ms, local)
-    subject.need_lamport(now_ms, *([received] if received is not None and received <= SAFE else []))
-    stage = subject.stage(vector["id"])
-    stage.now_ms = opened_ms
-    actor = stage.open()
-    actor.receive(stage.peer("setter").content(local))
-    if refused(actor):
-        if local > SAFE:
-            raise VectorSkippedError("refuses timestamps beyond 2^53+10, which is legal")
-        return VectorResult(Status.FAIL, f"the timestamp {local} to be accepted", "refused", difference=REFUSAL)
-    if local > SAFE and not _adopted_timestamp(actor, local):
-        raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
-    stage.now_ms = now_ms
-    seen = run_operation(subject, actor, vector["operation"], received)
-    _skip_after_unasked_sync(actor)
-    # If no state shows the timestamp, read it from the next message. This proves nothing if that message has the
-    # current time.
-    after = observed_part(actor, "lamport_timestamp")
-    if after is not None:
-        seen["local"] = str(after)
-        return judge_outcome(seen, vector["outcomes"], _matches_state)
-    if local > SAFE and seen.get("sent") == str(now_ms):
-        raise VectorSkippedError("does not show whether it accepted a timestamp beyond 2^53+10")
-    with suppress(ScheduleStoppedError):
-        seen["next"] = (actor.send().lamport_timestamp or 0,)
-        _skip_after_unasked_sync(actor)
-    return judge_outcome(seen, vector["outcomes"], lambda s, o: _matches_next_timestamp(s, o, now_ms))
-
-
-def _skip_after_unasked_sync(actor: Actor) -> None:
-    """Skip the vector if the participant sent a sync message that no command requested.
-
-    Such a message increases the timestamp, and the vector gives the timestamp after its own operation only.
-    """
-    for step in actor.stage.trace.steps:
-        syncs = sum(wire.message is not None and wire.message.kind is Kind.SYNC for wire in step.broadcasts)
-        if syncs > (step.command == "send_sync"):
-            raise VectorSkippedError("sends a sync message without a command, which is legal")
-
-
-def _adopted_timestamp(actor: Actor, local: int) -> bool:
-    """Did the participant set its local timestamp to ``local`` when a message with this timestamp arrived? It may drop
-    the message without a reply.
-    """
-    now = observed_part(actor, "lamport_timestamp")
-    if now is not None:
-        return bool(now == local)
-    # If no state shows the timestamp, a delivery of the message proves that its timestamp was adopted. Without delivery
-    # events, assume that the timestamp was adopted.
-    trace = actor.stage.trace
-    delivered = any(event.kind == "delivered" for step in trace.steps for event in step.events)
-    return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
-
-
-def run_operation(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
-    """Run the operation of a vector; return the sent message, or the refusal."""
-    bob = actor.stage.peer("bob")
-    at = received or 0
-    arriving: dict[str, Message] = {
-        "deliver": bob.content(at),
-        "receive-sync": bob.sync(at),
-        "receive-ephemeral": bob.ephemeral(b"typing"),
-        "receive-waiting": bob.content(at, "never-sent"),
-        "receive-own": replace(bob.content(at), sender_id=actor.party.participant_id),
-    }
-    if operation in arriving:
-        actor.receive(arriving[operation])
-        # An own message may be refused (AMB-23), and then the timestamp stays unchanged.
-        may_refuse = operation == "receive-own"
-        return dict(REFUSED) if refused(actor) and not may_refuse else {}
-    try:
-        if operation == "send":
-            return {"sent": str(actor.send().lamport_timestamp)}
-        if operation == "send-ephemeral":
-            actor.send_ephemeral()
-            return {}
-        sync = actor.send_sync()
-    except ScheduleStoppedError:
-        if refused(actor):
-            return dict(REFUSED)
-        raise
-    if sync is None:
-        raise VectorSkippedError("sends no sync message in this situation, which is legal")
-    return {"sent": str(sync.lamport_timestamp)}
-
-
-def _matches_state(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    return all(seen.get(key) == outcome.get(key) for key in ("sent", "rejected", "local"))
-
-
-def _matches_next_timestamp(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bool:
-    if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
-        return False
-    local = int(outcome["local"])
-    # At the end of its range, the timestamp may stay unchanged (AMB-14).
-    stays = (local,) if local in (SIGNED, LARGEST) else ()
-    return "next" not in seen or seen["next"][0] in (max(now_ms, local + 1), *stays)
 
 
 # ---- the log and causal histories ------------------------------------------------------------------------------------

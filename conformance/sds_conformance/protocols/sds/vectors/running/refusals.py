@@ -15,8 +15,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Status, VectorResult
+from .lamport_shape import SAFE
 from .subject import SdsSubject
-from .timestamps import SAFE
 
 PLAIN = ("sync_interval_ms", "lost_timeout_ms")
 """Settings that every participant gets. An implementation without such a setting ignores it."""

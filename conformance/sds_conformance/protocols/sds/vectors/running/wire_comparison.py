@@ -4,38 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_reference import MalformedMessageError, Message
+from sds_proto.wire.forum_2024.message_pb2 import Message as ForumMessage
+from sds_proto.wire.v2026_01.message_pb2 import Message
+from sds_reference import MalformedMessageError
+from sds_reference import Message as DecodedMessage
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
 from .....vectors.running.subject import Status, VectorResult
 
-FIELDS = {
-    V2026_01.name: {
-        "sender_id": 1,
-        "message_id": 2,
-        "channel_id": 3,
-        "lamport_timestamp": 10,
-        "causal_history": 11,
-        "bloom_filter": 12,
-        "repair_request": 13,
-        "content": 20,
-    },
-    FORUM_2024.name: {
-        "sender_id": 1,
-        "message_id": 2,
-        "lamport_timestamp": 3,
-        "causal_history": 4,
-        "channel_id": 5,
-        "bloom_filter": 6,
-        "content": 7,
-    },
-}
-"""The numbers of the fields of ``Message``, by wire format and name."""
-OF_ENTRIES = {V2026_01.name: ("causal_history", "repair_request"), FORUM_2024.name: ()}
-"""Names of the fields that contain history entries, by wire format. The proposal of 2024 has message IDs instead."""
-KNOWN_OF_ENTRIES = (1, 2, 3)
-"""The numbers of the fields of ``HistoryEntry``."""
+LAYOUTS = {V2026_01.name: Message.DESCRIPTOR, FORUM_2024.name: ForumMessage.DESCRIPTOR}
+"""The message type of each wire format."""
 
 Row = tuple[int, int, object]
 
@@ -63,11 +42,11 @@ def compare_wire(form: WireFormat, wire: bytes, expected: bytes) -> VectorResult
 
 def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
     """Describe the wrong fields, by name."""
-    names = {number: f"{name} (field {number})" for name, number in FIELDS[form.name].items()}
+    fields = LAYOUTS[form.name].fields_by_number
     differences = []
     for number in sorted({row[0] for row in written + wanted}):
         seen, due = ([row for row in rows if row[0] == number] for rows in (written, wanted))
-        name = names.get(number, f"field {number}")
+        name = f"{fields[number].name} (field {number})" if number in fields else f"field {number}"
         if seen == due:
             continue
         if due:
@@ -78,7 +57,7 @@ def _describe_difference(form: WireFormat, written: list[Row], wanted: list[Row]
     return "; ".join(differences)
 
 
-def _decode(form: WireFormat, wire: bytes) -> Message:
+def _decode(form: WireFormat, wire: bytes) -> DecodedMessage:
     """The decoded message. Content of length zero counts as absent (AMB-34)."""
     message = form.decode(wire)
     return replace(message, content=message.content or None)
@@ -86,19 +65,20 @@ def _decode(form: WireFormat, wire: bytes) -> Message:
 
 def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
     """The fields of a message sorted by number, including the fields of its entries. Entries keep their order."""
-    numbers = FIELDS[form.name]
-    fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
+    fields = LAYOUTS[form.name].fields_by_number
+    content = LAYOUTS[form.name].fields_by_name["content"].number
     rows = [
         (f.number, f.wire_type, _decode_nested(form, f, known))
-        for f in fields
-        if not known or f.number in numbers.values()
+        for f in split(wire)
+        if not (f.number == content and f.value == b"") and (not known or f.number in fields)
     ]
     return sorted(rows, key=lambda row: row[0])
 
 
 def _decode_nested(form: WireFormat, field: WireField, known: bool) -> object:
-    holds = field.number in [FIELDS[form.name][name] for name in OF_ENTRIES[form.name]]
-    if holds and isinstance(field.value, bytes):
-        inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]
+    """The fields of a history entry, sorted by number; the value of any other field."""
+    declared = LAYOUTS[form.name].fields_by_number.get(field.number)
+    if declared is not None and declared.message_type is not None and isinstance(field.value, bytes):
+        inner = [f for f in split(field.value) if not known or f.number in declared.message_type.fields_by_number]
         return sorted((f.number, f.wire_type, f.value) for f in inner)
     return field.value
