@@ -13,10 +13,10 @@ from sds_harness.link import Link, LocalLink
 
 from ....vectors.model import Material
 from ..catalogue import load_catalogue
-from .register import REGISTER
 from .running.refusals import fail_illegal_refusals
 from .running.subject import open_subject
 from .shapes import SHAPES
+from .signing import REGISTER
 
 
 def _model(profile: SignatureProfile, _: Mapping[str, str]) -> Link:

@@ -10,11 +10,9 @@ from sds_harness.clearskies.clubs import private_pem, public_pem
 from ....vectors.model import Schema, Shape
 from ....vectors.schemas import COUNT, HEX, NUMERAL, TEXT, YES, array, outcomes, record, ref, vector_of
 from . import semantic_rules
-from .running.admissions import ask_admission
-from .running.answers import ask_answer
 from .running.codecs import ask_comparison, ask_frame, ask_sign, ask_unframe, ask_verify
-from .running.settlements import ask_settlement
 from .running.transcripts import ask_transcript
+from .running.updates import ask_admission, ask_answer, ask_settlement
 
 ALLOWED: Schema = {"position": {"type": "string", "pattern": "^CA-[0-9]+$"}, "warned": YES}
 """Optional members of an outcome: the position that allows the outcome, and whether the outcome is a warning."""

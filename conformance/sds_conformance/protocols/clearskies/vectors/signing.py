@@ -9,11 +9,12 @@ from __future__ import annotations
 from clearskies_reference import PROFILES, SignatureProfile
 from sds_harness.clearskies.clubs import READ_ONLY, READ_WRITE
 from sds_harness.clearskies.frames import Frame
-from sds_harness.clearskies.trace import Text
+from sds_harness.clearskies.trace import CLEARSKIES_DATABASE, Text
 
-from ....vectors.model import Note, Vector, vector
-from .register import group
+from ....vectors.model import Note, Vector, VectorRegister, vector
 
+REGISTER = VectorRegister()
+"""The groups of ClearSkies with computed vectors."""
 RANDOM = "rsa-pss-sha256"
 """The profile whose signatures contain random bytes."""
 
@@ -50,7 +51,7 @@ BODIES = {
 def _register_group(profile: SignatureProfile) -> None:
     title = f"Bodies, and the messages that are signed as {profile.name}."
 
-    @group(f"signing-{profile.name}", "sign", title, NOTES)
+    @REGISTER.group(f"signing-{profile.name}", "sign", title, NOTES, (CLEARSKIES_DATABASE.name,))
     def build_vectors(revision: Text) -> list[Vector]:
         out = []
         for slug, (comment, level, body) in BODIES.items():

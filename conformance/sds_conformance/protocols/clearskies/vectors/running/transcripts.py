@@ -68,14 +68,14 @@ class _Player:
         self._known: dict[str, int] = {}
         """The number of updates on each link in earlier steps."""
         self._bound: dict[str, Message] = {}
-        self._actions: dict[str, Callable[[dict[str, Any]], None]] = {
+        self._actions: dict[str, Callable[[dict[str, Any]], object]] = {
             "connect": self._connect,
             "disconnect": lambda step: self._open_link(step).cut(),
             "ask": lambda step: deliver_frames(self._open_link(step), self._request_frame(step)),
             "update": lambda step: deliver_updates(self._actor, self._open_link(step), step["update"]),
             "repeat": lambda step: deliver_frames(self._open_link(step), self._repeated_frame(step)),
-            "put": lambda step: self._ignore_result(self._actor.put(step["key"], json.loads(step["value"]))),
-            "delete": lambda step: self._ignore_result(self._actor.delete(step["key"])),
+            "put": lambda step: self._actor.put(step["key"], json.loads(step["value"])),
+            "delete": lambda step: self._actor.delete(step["key"]),
             "look": lambda step: None,
         }
 
@@ -125,9 +125,6 @@ class _Player:
             raise VectorSkippedError(f"{step['update']} was never sent")
         message = self._bound[step["update"]]
         return Frame(message.body.raw, message.signature)
-
-    def _ignore_result(self, step: object) -> None:
-        """Do nothing: the effect of a change is read from the links."""
 
 
 def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
