@@ -9,11 +9,12 @@ from sds_harness.clearskies.frames import UPDATE
 from sds_harness.clearskies.group_trace import GroupTrace
 from sds_harness.clearskies.operations import Schedule
 from sds_harness.clearskies.player import NO_LINK, perform
+from sds_harness.clearskies.script import Message, Part, Peer, Script, ScriptLink
 from sds_harness.clearskies.stage import Stage
 
 from ..dimensions import Dimensions
 from .scenarios.layout import MEBIBYTE
-from .scenarios.scripts import Message, Part, Peer, Script, ScriptLink, request_all, subscribe
+from .scenarios.scripts import request_all, subscribe
 
 
 def _perform(schedule: Schedule, stage: Stage, room: int) -> GroupTrace:

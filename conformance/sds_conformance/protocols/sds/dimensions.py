@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
+from sds_harness.schedules.expressions import UNLIMITED
 from sds_harness.sds.group_trace import GroupTrace
 from sds_harness.sds.operations import Send
 from sds_harness.sds.player import perform
+from sds_harness.sds.script import Message, Moment, Part, Script, entry, greatest, signed
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT
@@ -19,7 +21,7 @@ from .scenarios.core.long_times import IN_2106_MS
 from .scenarios.repair.crowds import AT_ONCE
 from .scenarios.repair.participants import T_MAX, open_with_repairs
 from .scenarios.repair.responses import wait_for_responses
-from .scenarios.scripts import UNLIMITED, Message, Moment, Part, Script, entry, greatest, signed, tick_every
+from .scenarios.scripts import tick_every
 from .view.odd_messages import (
     LARGEST_CONTENT,
     LARGEST_HINT,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Part, Peer, Script
 
-from .scripts import Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import request_all, scenario, subscribe
 
 
 @scenario("01", "14", "15", "26", "29", "35")

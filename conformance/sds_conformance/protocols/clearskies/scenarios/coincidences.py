@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Part, Peer, Script
 
 from .conflicts import link_with_record, version
 from .deletions import YEAR_MS
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 DAY_MS = 24 * HOUR_MS
 MISLEADING_CONTENTS: tuple[tuple[str, Any], ...] = (

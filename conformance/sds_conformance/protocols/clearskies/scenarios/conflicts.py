@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptLink
 
-from .scripts import HOUR_MS, Message, Numbers, Part, Peer, Script, ScriptLink, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31

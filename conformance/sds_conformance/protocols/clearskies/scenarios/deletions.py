@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.clearskies.script import Part, Peer, Script
+
 from .conflicts import link_with_record, version
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 YEAR_MS = 366 * 24 * HOUR_MS
 

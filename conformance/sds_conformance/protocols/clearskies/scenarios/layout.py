@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Part, Peer, Script
 
 from .conflicts import version
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 VALUES: tuple[Any, ...] = (
     None,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.operations import SIGNATURES_OF_OTHER_TEXTS
+from sds_harness.clearskies.script import Part, Peer, Script
 
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 
 @scenario("02", "17")

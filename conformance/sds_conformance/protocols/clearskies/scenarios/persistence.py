@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Part, Peer, Script
 
 from .conflicts import WIDE, version
-from .scripts import HOUR_MS, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 
 @scenario("26", "08", "10", store=True, long=True)

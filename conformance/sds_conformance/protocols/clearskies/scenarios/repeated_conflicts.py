@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Any
 
+from sds_harness.clearskies.script import Part, Peer, Script, ScriptLink
+
 from .coincidences import DAY_MS
 from .conflicts import link_with_record, version
-from .scripts import HOUR_MS, Part, Peer, Script, ScriptLink, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, subscribe
 
 # ---- Records ---------------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sds_harness.clearskies.frames import PING_TYPE
+from sds_harness.clearskies.script import Part, Peer, Script
 
-from .scripts import Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import request_all, scenario, subscribe
 
 
 @scenario("29", "30", "37")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clearskies_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.clearskies.script import Numbers, Part, Peer, Script
 
-from .scripts import Numbers, Part, Peer, Script, request_all, scenario, subscribe
+from .scripts import request_all, scenario, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31

@@ -8,23 +8,10 @@ from inspect import signature
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.operations import Leave, Schedule, Settle, Tick, Unlink
 from sds_harness.clearskies.player import perform
-from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptLink
+from sds_harness.clearskies.script import Numbers, Part, Peer, Script, ScriptLink
 
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
-
-__all__ = [
-    "HOUR_MS",
-    "Message",
-    "Numbers",
-    "Part",
-    "Peer",
-    "Script",
-    "ScriptLink",
-    "request_all",
-    "scenario",
-    "subscribe",
-]
 
 HOUR_MS = 3_600_000
 UNDER_TEST = ("alice", "alan", "anna")

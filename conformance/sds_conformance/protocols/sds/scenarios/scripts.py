@@ -6,61 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from inspect import signature
 
-from sds_harness.schedules.expressions import UNLIMITED
-from sds_harness.sds.operations import Entry, Schedule
+from sds_harness.sds.operations import Schedule
 from sds_harness.sds.player import perform
-from sds_harness.sds.script import (
-    MAX_LAMPORT,
-    NOW,
-    START,
-    Message,
-    Moment,
-    Part,
-    Peer,
-    Period,
-    Script,
-    entry,
-    greatest,
-    least,
-    signed,
-    twins,
-)
+from sds_harness.sds.script import NOW, Message, Part, Period, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
-
-__all__ = [
-    "DAY_MS",
-    "HOUR_MS",
-    "MAX_LAMPORT",
-    "NOW",
-    "QUICK_RESENDS",
-    "QUICK_SYNCS",
-    "START",
-    "UNLIMITED",
-    "WIDE",
-    "Entry",
-    "Message",
-    "Moment",
-    "Part",
-    "Peer",
-    "Period",
-    "Script",
-    "deliver_and_settle",
-    "entry",
-    "greatest",
-    "least",
-    "losing",
-    "may_be_ahead",
-    "resending",
-    "scenario",
-    "send_optional_messages",
-    "signed",
-    "syncing",
-    "tick_every",
-    "twins",
-]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS

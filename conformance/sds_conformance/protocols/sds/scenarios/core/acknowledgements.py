@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sds_harness.sds.script import Message, Part, Peer, Script, entry, greatest
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    QUICK_RESENDS,
-    Message,
-    Part,
-    Peer,
-    Script,
-    deliver_and_settle,
-    entry,
-    greatest,
-    resending,
-    scenario,
-    send_optional_messages,
-    tick_every,
-)
+from ..scripts import QUICK_RESENDS, deliver_and_settle, resending, scenario, send_optional_messages, tick_every
 
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..scripts import (
@@ -9,9 +10,6 @@ from ..scripts import (
     QUICK_RESENDS,
     QUICK_SYNCS,
     WIDE,
-    Part,
-    Peer,
-    Script,
     deliver_and_settle,
     scenario,
     send_optional_messages,

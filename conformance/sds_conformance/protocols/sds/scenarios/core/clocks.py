@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import MAX_LAMPORT, Part, Peer, Script, least
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    HOUR_MS,
-    MAX_LAMPORT,
-    WIDE,
-    Part,
-    Peer,
-    Script,
-    deliver_and_settle,
-    least,
-    may_be_ahead,
-    resending,
-    scenario,
-    tick_every,
-)
+from ..scripts import HOUR_MS, WIDE, deliver_and_settle, may_be_ahead, resending, scenario, tick_every
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, least
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, least, resending, scenario, tick_every
+from ..scripts import HOUR_MS, deliver_and_settle, resending, scenario, tick_every
 
 SHORT = (b"x", b"ok", b"\0", b"yes")
 QUIET = pb.Configuration(

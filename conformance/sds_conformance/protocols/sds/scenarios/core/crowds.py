@@ -5,21 +5,10 @@ Nothing is timed, and no log grows beyond a thousand IDs (AMB-96) or beyond the 
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Message, Part, Peer, Script, greatest
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    HOUR_MS,
-    Message,
-    Part,
-    Peer,
-    Script,
-    deliver_and_settle,
-    greatest,
-    resending,
-    scenario,
-    send_optional_messages,
-    tick_every,
-)
+from ..scripts import HOUR_MS, deliver_and_settle, resending, scenario, send_optional_messages, tick_every
 
 MANY = 980
 SENDERS = 200

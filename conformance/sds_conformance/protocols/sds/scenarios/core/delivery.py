@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, entry
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import WIDE, Part, Peer, Script, deliver_and_settle, entry, scenario, send_optional_messages
+from ..scripts import WIDE, deliver_and_settle, scenario, send_optional_messages
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)

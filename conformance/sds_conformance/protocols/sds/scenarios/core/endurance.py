@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from sds_harness.schedules.expressions import FILTERS_ARE_KNOWN
 from sds_harness.sds.operations import BuildFilter
+from sds_harness.sds.script import Part, Peer, Period, Script, greatest
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...view.false_positives import QUERIES_AFTER_ROLL_OVER, queries_at_capacity
-from ..scripts import (
-    DAY_MS,
-    HOUR_MS,
-    Part,
-    Peer,
-    Period,
-    Script,
-    deliver_and_settle,
-    greatest,
-    resending,
-    scenario,
-    tick_every,
-)
+from ..scripts import DAY_MS, HOUR_MS, deliver_and_settle, resending, scenario, tick_every
 
 CAPACITY = Period("bloom_capacity")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Message, Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, WIDE, Message, Part, Peer, Script, deliver_and_settle, scenario, tick_every
+from ..scripts import HOUR_MS, WIDE, deliver_and_settle, scenario, tick_every
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")

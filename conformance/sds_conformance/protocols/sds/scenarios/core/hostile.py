@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+from sds_harness.schedules.expressions import UNLIMITED
+from sds_harness.sds.script import NOW, Part, Peer, Period, Script, greatest, signed
+
 from ..repair.participants import T_MAX, repair_scenario
 from ..repair.requests import lose_messages, send_both_kinds
 from ..repair.responses import deliver_messages, request_messages, wait_for_responses
-from ..scripts import (
-    HOUR_MS,
-    NOW,
-    UNLIMITED,
-    Part,
-    Peer,
-    Period,
-    Script,
-    deliver_and_settle,
-    greatest,
-    scenario,
-    signed,
-)
+from ..scripts import HOUR_MS, deliver_and_settle, scenario
 
 NO_SIZES = (
     b"\x10\x00\x18\x00\x20\x00\x28\x00",

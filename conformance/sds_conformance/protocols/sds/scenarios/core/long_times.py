@@ -9,23 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_harness.sds.script import NOW, START, Part, Peer, Period, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    DAY_MS,
-    NOW,
-    START,
-    Part,
-    Peer,
-    Period,
-    Script,
-    deliver_and_settle,
-    losing,
-    resending,
-    scenario,
-    syncing,
-    tick_every,
-)
+from ..scripts import DAY_MS, deliver_and_settle, losing, resending, scenario, syncing, tick_every
 
 INT32_MS, UINT32_MS = 1 << 31, 1 << 32
 """24.9 and 49.7 days, in milliseconds."""

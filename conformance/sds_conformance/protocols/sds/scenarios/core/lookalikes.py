@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import MAX_LAMPORT, Part, Peer, Period, Script, entry, least, signed, twins
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    MAX_LAMPORT,
-    QUICK_RESENDS,
-    WIDE,
-    Part,
-    Peer,
-    Period,
-    Script,
-    deliver_and_settle,
-    entry,
-    least,
-    may_be_ahead,
-    scenario,
-    signed,
-    tick_every,
-    twins,
-)
+from ..scripts import QUICK_RESENDS, WIDE, deliver_and_settle, may_be_ahead, scenario, tick_every
 
 
 @scenario("MSG-15", "STATE-05", "RECV-07")

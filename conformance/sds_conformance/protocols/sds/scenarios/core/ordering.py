@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from sds_harness.sds.operations import Entry
+from sds_harness.sds.script import Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import WIDE, Entry, Part, Peer, Script, deliver_and_settle, scenario, send_optional_messages
+from ..scripts import WIDE, deliver_and_settle, scenario, send_optional_messages
 
 
 def _reveal_log(script: Script, *actors: Part) -> None:

@@ -5,9 +5,10 @@ A message can be resent only at a tick, so the ticks follow the periods in force
 
 from __future__ import annotations
 
+from sds_harness.sds.script import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import MAX_LAMPORT, Part, Peer, Period, Script, greatest, least, scenario, tick_every
+from ..scripts import scenario, tick_every
 
 FINE_TICKS = 6
 COARSE_TICKS = 11

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..scripts import HOUR_MS, WIDE, Moment, Part, Peer, Script, deliver_and_settle, scenario
+from sds_harness.sds.script import Moment, Part, Peer, Script
+
+from ..scripts import HOUR_MS, WIDE, deliver_and_settle, scenario
 
 
 def list_shapes(now: Moment, name: str) -> list[tuple[Moment | int, dict[str, Any]]]:

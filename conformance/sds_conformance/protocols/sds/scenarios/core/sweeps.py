@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import (
-    HOUR_MS,
-    QUICK_SYNCS,
-    Part,
-    Peer,
-    Script,
-    deliver_and_settle,
-    losing,
-    scenario,
-    syncing,
-    tick_every,
-)
+from ..scripts import HOUR_MS, QUICK_SYNCS, deliver_and_settle, losing, scenario, syncing, tick_every
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, tick_every
+from ..scripts import HOUR_MS, deliver_and_settle, scenario, tick_every
 
 
 @scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", needs=(pb.CAPABILITY_SYNC,))

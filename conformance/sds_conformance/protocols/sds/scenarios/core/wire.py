@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.operations import Entry
+from sds_harness.sds.script import Part, Peer, Script, entry
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Entry, Part, Peer, Script, deliver_and_settle, entry, scenario
+from ..scripts import deliver_and_settle, scenario
 
 BINARY = bytes(range(256)) * 2
 

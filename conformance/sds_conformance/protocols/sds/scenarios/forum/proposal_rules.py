@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import MAX_LAMPORT, Part, Peer, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_proto.wire.forum_2024.message_pb2 import Message as Wire
 
-from ..scripts import HOUR_MS, MAX_LAMPORT, WIDE, Part, Peer, Script, deliver_and_settle, losing, scenario, tick_every
+from ..scripts import HOUR_MS, WIDE, deliver_and_settle, losing, scenario, tick_every
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")

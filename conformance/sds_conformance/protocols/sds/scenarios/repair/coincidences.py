@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from sds_harness.sds.script import Part, Peer, Script, entry, least, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, entry, least, scenario, signed, tick_every
+from ..scripts import HOUR_MS, deliver_and_settle, scenario, tick_every
 from .groups import grouped
 from .participants import FINE, T_MAX, T_MIN, repair_scenario, scattered
 from .requests import lose_messages, send_both_kinds

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Period, Script, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..core.crowds import receive_while_they_fit
-from ..scripts import Part, Peer, Period, Script, deliver_and_settle, scenario, signed, tick_every
+from ..scripts import deliver_and_settle, scenario, tick_every
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
 from .responses import request_messages, wait_for_responses

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sds_harness.sds.operations import RepairTimes
+from sds_harness.sds.script import Part, Peer, Script, entry, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..core.channels import CHANNELS
 from ..core.lookalikes import BUILT_IN, NEAR
-from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
+from ..scripts import deliver_and_settle, scenario
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_in_turn
 from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses

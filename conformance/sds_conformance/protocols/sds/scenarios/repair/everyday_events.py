@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, signed
 from sds_harness.stage import START_MS
 
-from ..scripts import HOUR_MS, Part, Peer, Script, deliver_and_settle, scenario, signed, tick_every
+from ..scripts import HOUR_MS, deliver_and_settle, scenario, tick_every
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
 from .responses import deliver_messages, observe_responses, request_messages, wait_for_responses

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, entry, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, deliver_and_settle, entry, scenario, signed
+from ..scripts import deliver_and_settle, scenario
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_either
 from .responses import request_messages, wait_for_responses

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from sds_harness.sds.script import Part, Peer, Script, greatest, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, deliver_and_settle, greatest, scenario, signed, tick_every
+from ..scripts import deliver_and_settle, scenario, tick_every
 from .participants import FINE, T_MAX, T_MIN, open_with_repairs, optional_participant, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
 from .responses import LONG_MS, deliver_messages, request_one_by_one, tick_often, wait_for_responses

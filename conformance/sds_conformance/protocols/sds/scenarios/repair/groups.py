@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Message, Part, Peer, Script, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Message, Part, Peer, Script, scenario, signed
+from ..scripts import scenario
 from .participants import LONGEST_MS, T_MIN, open_with_repairs, optional_participant, scattered
 from .responses import deliver_messages, request_messages, tick_often, wait_for_responses
 

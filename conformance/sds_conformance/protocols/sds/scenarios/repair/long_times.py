@@ -6,22 +6,11 @@ microseconds, and after 25 and 50 days if it is counted in milliseconds.
 
 from __future__ import annotations
 
+from sds_harness.sds.script import NOW, START, Peer, Period, Script, greatest, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..core.long_times import IN_2038_MS, IN_2106_MS, INT32_MS, UINT32_MS
-from ..scripts import (
-    DAY_MS,
-    NOW,
-    START,
-    Peer,
-    Period,
-    Script,
-    deliver_and_settle,
-    greatest,
-    scenario,
-    signed,
-    tick_every,
-)
+from ..scripts import DAY_MS, deliver_and_settle, scenario, tick_every
 from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, optional_participant, scattered
 from .requests import lose_messages, send_either
 from .responses import request_messages

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, signed
+
 from ..core.lookalikes import TWINS
-from ..scripts import Part, Peer, Script, signed
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_in_turn
 from .responses import request_messages, wait_for_responses

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sds_harness.sds.script import Dependency
+from sds_harness.sds.script import Dependency, Part, Peer, Script, entry, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Part, Peer, Script, deliver_and_settle, entry, signed
+from ..scripts import deliver_and_settle
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
 

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 
+from sds_harness.sds.script import Part, Period, Script
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import DAY_MS, Part, Period, Script, scenario
+from ..scripts import DAY_MS, scenario
 
 T_MIN_MS = 30_000
 T_MAX_MS = 120_000

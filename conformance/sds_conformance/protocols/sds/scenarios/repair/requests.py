@@ -7,9 +7,10 @@ time are.
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Message, Part, Peer, Period, Script, entry, greatest, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Message, Part, Peer, Period, Script, deliver_and_settle, entry, greatest, scenario, signed
+from ..scripts import deliver_and_settle, scenario
 from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, repair_configuration, repair_scenario
 
 MANY = 12

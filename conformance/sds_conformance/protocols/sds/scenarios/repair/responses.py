@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sds_harness.sds.script import Message, Part, Peer, Script, entry, greatest, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Message, Part, Peer, Script, deliver_and_settle, entry, greatest, scenario, signed, tick_every
+from ..scripts import deliver_and_settle, scenario, tick_every
 from .participants import FINE, T_MAX, T_MIN, optional_participant, repair_scenario
 
 LONG_MS = 600_000

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.script import Part, Peer, Script, entry, signed
+
 from ..core.shapes import list_ages, list_shapes
-from ..scripts import Part, Peer, Script, entry, signed
 from .participants import T_MAX, repair_scenario
 from .requests import send_both_kinds, send_in_turn
 from .responses import deliver_messages, observe_responses, request_one_by_one

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sds_harness.schedules.expressions import REPAIRS_ARE_SHOWN
+from sds_harness.sds.script import Message, Part, Peer, Script, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Message, Part, Peer, Script, scenario, signed
+from ..scripts import scenario
 from .groups import one_of_each
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario, scattered
 from .responses import LONG_MS, deliver_messages, observe_responses, request_messages, tick_often, wait_for_responses

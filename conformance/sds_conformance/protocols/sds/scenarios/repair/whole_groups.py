@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sds_harness.sds.operations import Tick
+from sds_harness.sds.script import Message, Part, Peer, Period, Script, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..scripts import Message, Part, Peer, Period, Script, scenario, signed
+from ..scripts import scenario
 from .participants import T_MAX, T_MIN, open_with_repairs, scattered
 
 HOLDERS = 24
