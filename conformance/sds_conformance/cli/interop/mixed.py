@@ -47,9 +47,9 @@ from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
 from ...presentation.last_screen import STYLES, CauseLine, sort_causes
 from ...presentation.story import headline, lines_labelled, print_labelled, show_breakdown, show_errors, show_under
-from ...reports.report import Row
+from ...reports.report import Row, unmet
 from ...reports.scenario_files import cause_lines as expectation_lines
-from ...reports.scenario_files import show_scenario_files, unmet
+from ...reports.scenario_files import show_scenario_files
 from ...scenario_files.reader import LoadedScenario
 from ..files import print_unwritable_folder
 from ..options import CURRENT, program
