@@ -288,14 +288,13 @@ def _judge_completeness(view: PeerView, code: str, excluded: Collection[VersionI
 def changes_are_sent_to_all_who_have_asked(view: PeerView) -> Judgements:
     """Local changes and new updates are sent to all peers that have requested updates."""
     for required in (*find_due_changes(view), *find_due_relays(view)):
-        if required.is_decided:
-            observation, own = _judge_due_update(view, required), isinstance(required.source, Change)
-            if own:
-                yield "CSDB-14", observation
-            elif view.writes:
-                yield "CSDB-20", observation
-            if own or view.writes:
-                yield "CSDB-35", observation
+        observation, own = _judge_due_update(view, required), isinstance(required.source, Change)
+        if own:
+            yield "CSDB-14", observation
+        elif view.writes:
+            yield "CSDB-20", observation
+        if own or view.writes:
+            yield "CSDB-35", observation
 
 
 def _judge_due_update(view: PeerView, required: DueUpdate) -> Observation:
@@ -334,8 +333,7 @@ def _judge_withheld(view: PeerView, code: str, *, was_there: bool) -> Iterator[O
 def readers_relay_signed_updates(view: PeerView) -> Iterator[Observation]:
     """A read-only peer relays updates, with a read-write peer's signature, to all peers that have requested updates."""
     for required in find_due_relays(view):
-        if required.is_decided:
-            yield _judge_due_update(view, required)
+        yield _judge_due_update(view, required)
     for shown, link, missing in find_incomplete_answers(view):
         # A read-only peer must not keep an update that arrived without a signature (CA-17).
         for left in (seen for seen in missing if seen.version in view.unsigned_versions):

@@ -36,61 +36,52 @@ from .peer_view import PeerView
 # ---- Changes that must be sent, and answers --------------------------------------------------------------------------
 
 
-class DueUpdate:
-    """A change that must be sent on one link. It was made by the peer's own application, or arrived as an update."""
+class DueUpdate(NamedTuple):
+    """A change that must be sent on one link, if the trace shows whether it was sent."""
 
-    __slots__ = ("copies", "is_decided", "link", "source")
-
-    def __init__(self, link: LinkView, source: Change | Arrival, copies: list[Update], due: Step | None) -> None:
-        """``due`` is the step by which the change must have been sent. None if it was sent, or if the trace ends before
-        such a step.
-        """
-        self.link, self.source = link, source
-        self.copies = copies
-        """The updates that were sent on the link for the change, from its step on."""
-        self.is_decided = bool(copies) or due is not None
-        """Does the trace show whether the change was sent?"""
+    link: LinkView
+    source: Change | Arrival
+    """A change of the peer's own application, or an update that arrived."""
+    copies: list[Update]
+    """The updates that were sent on the link for the change, from its step on."""
 
 
 @cache_per_view
 def find_due_changes(view: PeerView) -> list[DueUpdate]:
-    """One `DueUpdate` for each change of the peer's application and each link on which the other end sent a request."""
+    """The changes of the peer's application, for each link on which the other end sent a request."""
     out = []
     for change in view.changes if view.writes else ():
+        version = change.shown.version if change.shown is not None else None
         for link in _find_subscribed_links(view, change.step):
             later = (u for u in _possible_copies(link, change) if u.step.index >= change.step.index)
             copies = [u for u in later if _is_in_time(view, link, change.step, u) and _is_copy(view, change, u, link)]
-            sent_by_client = change.shown is not None and _was_sent_by_other_end(
-                view, link, change.step, change.shown.version
-            )
-            known = copies or sent_by_client or _may_be_named_as_known(view, link, change)
-            due = None if known else _find_due_step(view, change, link)
-            out.append(DueUpdate(link, change, copies, due))
+            if copies or (
+                not (change.shown is not None and _was_sent_by_other_end(view, link, change.step, version))
+                and not _may_be_named_as_known(view, link, change)
+                and _find_due_step(view, change, link) is not None
+            ):
+                out.append(DueUpdate(link, change, copies))
     return out
 
 
 @cache_per_view
 def find_due_relays(view: PeerView) -> list[DueUpdate]:
-    """One `DueUpdate` for each update that was new to the peer and each link with a request, except its sender's."""
+    """The updates that were new to the peer, for each link with a request, except links of their senders."""
     out = []
     for arrival in view.arrivals:
-        if not arrival.due:
-            continue
-        source = view.link_of(arrival.update).peer_id
-        version = arrival.update.version
-        for link in _find_subscribed_links(view, arrival.step):
-            if link.peer_id != source:
-                later = (u for u in link.sent if u.step.index >= arrival.step.index)
-                later = (u for u in later if _is_in_time(view, link, arrival.step, u))
-                copies = [update for update in later if update.version == version]
-                sent_by_client = not copies and _was_sent_by_other_end(view, link, arrival.step, version)
-                known = _may_be_named_as_known(view, link, arrival)
-                due = None if copies or sent_by_client or known else view.due(arrival.step, link)
-                if due is not None and (
-                    version in view.unaccepted or not view.has(str(arrival.update.uuid), version, due)
-                ):
-                    due = None
-                out.append(DueUpdate(link, arrival, copies, due))
+        uuid, version = str(arrival.update.uuid), arrival.update.version
+        for link in _find_other_subscribers(view, arrival) if arrival.due else ():
+            later = (u for u in link.sent if u.step.index >= arrival.step.index)
+            copies = [u for u in later if _is_in_time(view, link, arrival.step, u) and u.version == version]
+            due = view.due(arrival.step, link)
+            if copies or (
+                due is not None
+                and not _was_sent_by_other_end(view, link, arrival.step, version)
+                and not _may_be_named_as_known(view, link, arrival)
+                and version not in view.unaccepted
+                and view.has(uuid, version, due)
+            ):
+                out.append(DueUpdate(link, arrival, copies))
     return [*out, *_find_due_winners(view)]
 
 
@@ -131,8 +122,8 @@ def _is_in_time(view: PeerView, link: LinkView, cause: Step, update: Update) -> 
 
 
 def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
-    """Yield one `DueUpdate` for each version that won or resolved a conflict and each link with a request. The time
-    counts from the step in which the peer first shows the version.
+    """Yield the versions that won or resolved a conflict, for each link with a request. The time counts from the step
+    in which the peer first shows the version.
     """
     won: list[Fate | Contest] = []
     for fate in find_fates(view):
@@ -141,14 +132,12 @@ def _find_due_winners(view: PeerView) -> Iterator[DueUpdate]:
             won.append(fate)
     won += [contest for contest in find_contests(view) if contest.key_holder is contest.meeting.incoming]
     for each in won:
-        arrival, shown = each.meeting.arrival, each.shown
-        source = view.link_of(arrival.update).peer_id
-        for link in _find_subscribed_links(view, arrival.step):
-            if link.peer_id != source and not _was_sent_by_other_end(view, link, arrival.step, arrival.update.version):
-                later = (update for update in link.sent if update.step.index >= arrival.step.index)
-                copies = [update for update in later if update.uuid == arrival.update.uuid]
-                due = None if copies else view.due(shown.step, link)
-                yield DueUpdate(link, arrival, copies, due)
+        arrival, update = each.meeting.arrival, each.meeting.incoming
+        for link in _find_other_subscribers(view, arrival):
+            if not _was_sent_by_other_end(view, link, arrival.step, update.version):
+                copies = [u for u in link.sent if u.step.index >= arrival.step.index and u.uuid == update.uuid]
+                if copies or view.due(each.shown.step, link) is not None:
+                    yield DueUpdate(link, arrival, copies)
 
 
 def _was_sent_by_other_end(view: PeerView, link: LinkView, step: Step, version: VersionId | None) -> bool:
@@ -378,6 +367,12 @@ def _is_under_another_key(view: PeerView, update: Update, by: Step) -> bool:
     """
     updates = (u for u in (*view.sent, *view.received) if u.step.index < by.index and u.uuid == update.uuid)
     return any(other.deleted or other.key != update.key for other in updates)
+
+
+def _find_other_subscribers(view: PeerView, arrival: Arrival) -> Iterator[LinkView]:
+    """The links of `_find_subscribed_links` to other peers than the sender of an update."""
+    source = view.link_of(arrival.update).peer_id
+    return (link for link in _find_subscribed_links(view, arrival.step) if link.peer_id != source)
 
 
 def _find_due_step(view: PeerView, change: Change, link: LinkView, since: Step | None = None) -> Step | None:
