@@ -268,7 +268,8 @@ class PeerView:
         peer may wait until the clock reaches the earlier time again. Repeated requests and answers do not count, at
         either end.
         """
-        sending = {each.step.index for each in (*self.sent, *self.asked) if not each.message.repeated}
+        messages: list[Update | Request] = [*self.sent, *self.asked]
+        sending = {each.step.index for each in messages if not each.message.repeated}
         out: list[int] = []
         latest_ms = -1
         silent_ms: int | None = None
