@@ -138,7 +138,7 @@ class Engagement:
             pytest.skip(GAVE_UP)
         stage = self._runner.stage(Run(scenario))
         if stage is None:
-            raise self._story_error(self._runner.breakdowns[-1])
+            raise describe_breakdown(self._runner.breakdowns[-1])
         return stage
 
     @property
@@ -187,14 +187,15 @@ class Engagement:
             return RunOutcome(unplayed=GAVE_UP)
         stage = self._runner.stage(run)
         if stage is None:
-            return RunOutcome(broke=self._story_error(self._runner.breakdowns[-1]))
+            return RunOutcome(broke=describe_breakdown(self._runner.breakdowns[-1]))
         with self._runner.play_context(stage):
             run.scenario.function(stage)
         trace = stage.trace
         verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
         broke = None
         if trace.breakdown is not None:
-            broke = self._story_error(BrokenRun.at_last_step(run.name, trace.breakdown, trace), outcome)
+            again = self.asked.invocation.play(run.name, trace.environment)
+            broke = describe_breakdown(BrokenRun.at_last_step(run.name, trace.breakdown, trace), trace, again)
         judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
         for verdict in verdicts:
             if verdict.requirement.id not in run.scenario.exercises:
@@ -218,10 +219,6 @@ class Engagement:
         runs = sorted(self._runs_for.get(requirement, ()), key=lambda run: run.name not in self._outcomes)
         shown = (self.outcome(run).judged.get(requirement) for run in runs)
         return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
-
-    def _story_error(self, broken: BrokenRun, outcome: Certification | None = None) -> StoryError:
-        how = self.asked.invocation if outcome is not None else None
-        return describe_breakdown(broken, outcome, how)
 
 
 def surprises(run: Run, trace: Trace[Any]) -> tuple[str, ...]:

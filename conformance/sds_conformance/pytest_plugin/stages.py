@@ -74,7 +74,7 @@ class StageGroupTrace:
         briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
         if trace.breakdown is not None:
             broken = BrokenRun.at_last_step(trace.schedule, trace.breakdown, trace)
-            broke = describe_breakdown(broken, outcome, again=self._replay_command)
+            broke = describe_breakdown(broken, trace, self._replay_command)
             stories.append(str(broke))
             briefs.append(broke.brief)
         for verdict in verdicts:

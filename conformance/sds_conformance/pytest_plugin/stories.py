@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from io import StringIO
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
 from sds_harness.declaration import clean_text, printable
+from sds_harness.trace import Trace
 
 from ..judging.certification import Certification
 from ..judging.formats import make_times_relative
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RequirementVerdict, Verdict
-from ..presentation.invocation import Invocation
 from ..presentation.story import headline, print_labelled, show_breakdown, show_command, show_finding
 
 COLUMNS = 80
@@ -61,14 +61,9 @@ def brief_of(verdict: RequirementVerdict) -> str:
     return f"expected {expected or 'nothing'}; seen: {seen}"
 
 
-def describe_breakdown(
-    broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
-) -> StoryError:
-    """Return the story of a breakdown: its cause, what to look at next, and the command to replay."""
+def describe_breakdown(broken: BrokenRun, trace: Trace[Any] | None = None, again: str = "") -> StoryError:
+    """Return the story of a breakdown: its cause, what to look at next, and the command to replay (``again``)."""
     console, breakdown = _make_console(), broken.breakdown
-    trace = outcome.traces.get(broken.where) if outcome is not None else None
-    if how is not None and trace is not None and not again:
-        again = how.play(broken.where, trace.environment)
     show_breakdown(console, broken, (), trace, again)
     story = _console_text(console)
     return StoryError(story, f"{breakdown.kind.value}: {breakdown.detail}")
