@@ -193,9 +193,9 @@ def exhaust_command(
         with _spark_source(err, master) as source:
             exhaust(order, cast_under_test, coverage, events, print_forecast, progress, source)
     tally = coverage.tally
-    unkept = _save_coverage(err, coverage, resume_file)
+    saved = _save_coverage(err, coverage, resume_file)
     roots = roots_in(tally, order)
-    shrunk, unsaved = print_findings(
+    shrunk, unwritable = print_findings(
         out, err, order, tally, roots, driven, folder, None, stories=stories if shows else 0
     )
     signals.hold_interrupts()
@@ -210,7 +210,7 @@ def exhaust_command(
     unplayed = tally.errors or tally.gave_up or tally.not_started or tally.interrupted
     nothing = not (tally.found or unplayed or coverage.last_complete)
     code = Exit.NOTHING_EXERCISED if nothing else tally.exit_code
-    sys.exit(Exit.USAGE if unkept or unsaved else code)
+    sys.exit(Exit.USAGE if unwritable or not saved else code)
 
 
 @contextmanager
@@ -267,22 +267,18 @@ def _load_coverage(
         raise
 
 
-def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> str:
-    """Save the progress in ``file``. Return why the progress could not be saved; "" if it was saved or ``file`` is
-    None.
-    """
+def _save_coverage(err: Console, coverage: Coverage, file: Path | None) -> bool:
+    """Save the progress in ``file``, if one is given. Return False if it could not be saved."""
     if file is None:
-        return ""
+        return True
     try:
         with signals.defer_signals():
             save(coverage, file)
     except OSError as error:
-        text = (
-            f"The progress of `exhaust` cannot be written to {file}: {error.strerror}. Name another FILE with --resume."
-        )
-        err.print(text, style="red")
-        return text
-    return ""
+        text = f"The progress of `exhaust` cannot be written to {file}: {error.strerror}."
+        err.print(f"{text} Name another FILE with --resume.", style="red")
+        return False
+    return True
 
 
 def _forecast(coverage: Coverage) -> str:

@@ -55,8 +55,6 @@ def usage_errors(*errors: type[Exception]) -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
-def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> str:
+def print_unwritable_folder(err: Console, folder: Path, error: OSError) -> None:
     """Print that a folder cannot be written, with advice."""
-    text = f"Nothing can be written to {folder}: {error.strerror}. Name another DIR with --out."
-    err.print(text, style="red")
-    return text
+    err.print(f"Nothing can be written to {folder}: {error.strerror}. Name another DIR with --out.", style="red")

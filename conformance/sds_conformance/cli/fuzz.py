@@ -178,7 +178,7 @@ def fuzz_command(
     if found is not None and shows:
         show_gate(out, found, tally.declaration.name)
     limit = stories if shows else 0
-    shrunk, unkept = print_findings(out, err, order, tally, roots, driven, folder, found, stories=limit)
+    shrunk, unwritable = print_findings(out, err, order, tally, roots, driven, folder, found, stories=limit)
     signals.hold_interrupts()
     spoken_of = ["--revision", revision] if revision != CURRENT else []
     cast = ["--cast", casting] if casting != CastKind.TOGETHER.value else []
@@ -210,7 +210,7 @@ def fuzz_command(
         code = Exit.NON_CONFORMANT  # a baseline lists no expectations
     if code == Exit.CONFORMANT and tally.not_started:
         code = Exit.NOT_DRIVEN  # a baseline does not excuse schedules that were not played
-    sys.exit(Exit.USAGE if unkept else code)
+    sys.exit(Exit.USAGE if unwritable else code)
 
 
 def _last_screen(
@@ -270,16 +270,15 @@ def print_findings(
     gated: Match | None,
     *,
     stories: int | None,
-) -> tuple[Shrunk, str]:
+) -> tuple[Shrunk, bool]:
     """Shrink, save and print findings: the most severe first, findings that a baseline lists last. Return the
-    counterexamples, and why they could not be saved ("" if all were saved). At most ``stories`` stories are printed;
-    None prints all.
+    counterexamples, and True if one could not be saved. At most ``stories`` stories are printed; None prints all.
 
     After an interrupt, findings are printed and saved without shrinking.
     """
     known = gated.requirements if gated is not None else {}
     shrunk: Shrunk = {}
-    unkept = ""
+    unwritable = False
     began, cast_under_test, late = time.monotonic(), order.cast_under_test(), False
     number, total = 0, sum(1 + len(root.under) for root in roots)
     try:
@@ -324,12 +323,13 @@ def print_findings(
                                 show_flaky(out, finding, found_by, again, late=late)
                     files: dict[str, Path] = {}
                     try:
-                        if small is not None and not unkept:
+                        if small is not None and not unwritable:
                             files = save(small, folder, svg_of(small), plain_story(small))
-                        elif unshrunk and not unkept:
+                        elif unshrunk and not unwritable:
                             files = save_unshrunk(order, tally.found_at[what], finding, folder)
                     except OSError as error:
-                        unkept = print_unwritable_folder(err, folder, error)
+                        unwritable = True
+                        print_unwritable_folder(err, folder, error)
                     if small is not None or unshrunk:
                         shrunk[what] = small, files
                     details[what] = details_of(small.finding if small is not None else finding, files)
@@ -346,4 +346,4 @@ def print_findings(
         cast_under_test.kill()
         tally.shrinking_s = time.monotonic() - began
         tally.seconds += tally.shrinking_s
-    return shrunk, unkept
+    return shrunk, unwritable

@@ -216,7 +216,7 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     mixed = groups.mixed
     if mixed is not None and mixed.interrupted:
         return Exit.INTERRUPTED
-    if groups.unkept:
+    if groups.unwritable:
         return Exit.USAGE
     if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None:
         return Exit.NON_CONFORMANT if mixed.has_failures else Exit.OURS if mixed.errors else outcome.exit_code

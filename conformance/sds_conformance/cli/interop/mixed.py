@@ -84,8 +84,8 @@ class MixedGroups:
         self._groups: list[Group] = []
         self.found: list[Discovery] = []
         """The discoveries that were shrunk, or could not be reproduced."""
-        self.unkept = ""
-        """Why counterexamples could not be saved; "" if all were saved."""
+        self.unwritable = False
+        """True if a counterexample could not be saved."""
         self._files: Sequence[LoadedScenario] = ()
 
     def play(
@@ -237,12 +237,13 @@ class MixedGroups:
                 self._out.print()
 
     def _keep_files(self, discovery: Discovery, folder: Path) -> None:
-        if discovery.example is None or self.unkept:
+        if discovery.example is None or self.unwritable:
             return
         try:
             discovery.files = keep(discovery.example, folder)
         except OSError as error:
-            self.unkept = print_unwritable_folder(self._err, folder, error)
+            self.unwritable = True
+            print_unwritable_folder(self._err, folder, error)
 
     # ---- output ----------------------------------------------------------------------------------------------------
 
