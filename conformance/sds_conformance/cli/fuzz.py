@@ -164,10 +164,9 @@ def fuzz_command(
             show_implementation(out, declared, declared.dialect(driven.dialect), revision, profile, driven.transport)
             plays.begin(what)
 
-    with driven_or_ended(err, driven), progress_bar(err, "schedules", order.schedules) as bar:
+    with driven_or_ended(err, driven), progress_bar(err, "schedules", order.schedules, plays=plays) as bar:
 
         def progress(tally: CampaignTally) -> None:
-            plays(tally.schedules, order.schedules)
             found = f", {len(tally.found)} found" if tally.found else ""
             bar(f"schedules{found}", tally.schedules, order.schedules)
 

@@ -39,62 +39,6 @@ class _TimeLeft(TimeRemainingColumn):
         return Text.assemble(("left ", "progress.remaining"), super().render(task))
 
 
-class ProgressBar:
-    """A progress bar with the name of the current step, cut to ``chars`` characters, or whole if ``chars`` is 0."""
-
-    def __init__(self, bar: Progress, what: str, total: int | None, chars: int) -> None:
-        self._bar, self._chars = bar, chars
-        self._task = bar.add_task(what, total=total)
-        self._failed = ""
-
-    def __call__(self, what: str, number: int, total: int) -> None:
-        """Show the current activity, its number and the total."""
-        text = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
-        self._bar.update(self._task, description=text, completed=number, total=total)
-
-    def set_failing(self, number: int) -> None:
-        """Set the number of failing requirements. It is shown from the next step on."""
-        self._failed = f" {number} failed" if number else ""
-
-
-_SPEED_PERIOD_S = 3_600.0
-"""Seconds over which the speed of a progress bar is averaged. The period is long, because one step may take minutes."""
-
-
-@contextmanager
-def progress_bar(
-    err: Console, what: str = "starting", total: int | None = None, *, chars: int = 0, width: int = 40
-) -> Iterator[ProgressBar]:
-    """Show a progress bar of at most ``width`` columns on a terminal, first with ``what``. It disappears at the end of
-    the block. A bar needs escape codes, which a user can disable.
-
-    The bar hides the cursor. An interrupt shows the cursor immediately, because the program may end before the block
-    does.
-    """
-    shown = err.is_terminal and err.color_system is not None and not signals.end_was_requested()
-    with ExitStack() as stack:
-        if shown:
-            stack.enter_context(bar_on_terminal())
-            stack.enter_context(signals.call_on_signal(partial(err.show_cursor, show=True)))
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(width),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            _TimeLeft(),
-        )
-        bar = Progress(*columns, console=err, transient=True, disable=not shown, speed_estimate_period=_SPEED_PERIOD_S)
-        yield ProgressBar(stack.enter_context(bar), what, total, chars)
-
-
-def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
-    """Yield ``results`` as soon as they are available, with a progress bar on a terminal."""
-    with progress_bar(err, what, total) as bar:
-        for number, result in enumerate(results, start=1):
-            bar(what, number, total)
-            yield result
-
-
 class Plays:
     """Prints the number of schedules and the expected duration, which is estimated from the first two seconds."""
 
@@ -136,3 +80,67 @@ FORECAST_AFTER_S = 2.0
 def span(seconds: float) -> str:
     """Format a duration: "90 s", "12 min"."""
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+class ProgressBar:
+    """A progress bar with the name of the current step, cut to ``chars`` characters, or whole if ``chars`` is 0."""
+
+    def __init__(self, bar: Progress, what: str, total: int | None, chars: int, plays: Plays | None) -> None:
+        self._bar, self._chars, self._plays = bar, chars, plays
+        self._task = bar.add_task(what, total=total)
+        self._failed = ""
+
+    def __call__(self, what: str, number: int, total: int) -> None:
+        """Show the current activity, its number and the total."""
+        if self._plays is not None:
+            self._plays(number, total)
+        text = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
+        self._bar.update(self._task, description=text, completed=number, total=total)
+
+    def set_failing(self, number: int) -> None:
+        """Set the number of failing requirements. It is shown from the next step on."""
+        self._failed = f" {number} failed" if number else ""
+
+
+_SPEED_PERIOD_S = 3_600.0
+"""Seconds over which the speed of a progress bar is averaged. The period is long, because one step may take minutes."""
+
+
+@contextmanager
+def progress_bar(
+    err: Console,
+    what: str = "starting",
+    total: int | None = None,
+    *,
+    chars: int = 0,
+    width: int = 40,
+    plays: Plays | None = None,
+) -> Iterator[ProgressBar]:
+    """Show a progress bar of at most ``width`` columns on a terminal, first with ``what``. It disappears at the end of
+    the block. A bar needs escape codes, which a user can disable. ``plays`` is informed of the progress, too.
+
+    The bar hides the cursor. An interrupt shows the cursor immediately, because the program may end before the block
+    does.
+    """
+    shown = err.is_terminal and err.color_system is not None and not signals.end_was_requested()
+    with ExitStack() as stack:
+        if shown:
+            stack.enter_context(bar_on_terminal())
+            stack.enter_context(signals.call_on_signal(partial(err.show_cursor, show=True)))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(width),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            _TimeLeft(),
+        )
+        bar = Progress(*columns, console=err, transient=True, disable=not shown, speed_estimate_period=_SPEED_PERIOD_S)
+        yield ProgressBar(stack.enter_context(bar), what, total, chars, plays)
+
+
+def with_progress(err: Console, what: str, results: Iterator[R], total: int) -> Iterator[R]:
+    """Yield ``results`` as soon as they are available, with a progress bar on a terminal."""
+    with progress_bar(err, what, total) as bar:
+        for number, result in enumerate(results, start=1):
+            bar(what, number, total)
+            yield result

@@ -192,12 +192,7 @@ def run_command(
         plays.begin(f"{format_count(len(what.scenarios), 'scenario')}, in {format_count(runs, 'run')}")
 
     try:
-        with progress_bar(err, chars=30, width=16) as bar:
-
-            def progress(run: str, number: int, total: int) -> None:
-                plays(number, total)
-                bar(run, number, total)
-
+        with progress_bar(err, chars=30, width=16, plays=plays) as bar:
             outcome = certify(
                 driven.connect,
                 what,
@@ -205,7 +200,7 @@ def run_command(
                 dialect=driven.dialect,
                 strict=strict,
                 running=driven.is_running_server,
-                progress=progress,
+                progress=bar,
                 failing=bar.set_failing,
                 first=before.failed_runs() if before is not None else (),
                 enough=(lambda what: what not in listed) if fail_fast else None,

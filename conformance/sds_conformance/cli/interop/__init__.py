@@ -155,13 +155,8 @@ def interop_command(
 
     all_of_them = (_implementation(name, words, driven, judged, spoken_by) for name, words in commands.items())
     with Cast(all_of_them, judged) as cast:
-        with progress_bar(err, chars=40, width=BAR_WIDTH) as bar, _reject_mixed_revisions():
-
-            def progress(what: str, number: int, total: int) -> None:
-                plays(number, total)
-                bar(what, number, total)
-
-            outcome = explore(cast, progress, introduce)
+        with progress_bar(err, chars=40, width=BAR_WIDTH, plays=plays) as bar, _reject_mixed_revisions():
+            outcome = explore(cast, bar, introduce)
         plays.end()
         # A copy, because the mixed groups add their breakdowns to the original list, and the matrix has only its own.
         outcome.breakdowns = list(outcome.breakdowns)

@@ -104,10 +104,9 @@ class MixedGroups:
             own = f"{format_count(len(files), 'scenario file')} in every cast, " if files else ""
             plays.begin(f"{own}{format_count(examples, 'schedule')} of seed {seed} in mixed groups")
         with MixedCast(self._cast) as mixed_cast:
-            with progress_bar(self._err, "mixed groups", total, width=BAR_WIDTH) as bar:
+            with progress_bar(self._err, "mixed groups", total, width=BAR_WIDTH, plays=plays) as bar:
 
                 def progress(mixed: Mixed) -> None:
-                    plays(mixed.schedules, total)
                     found = f", {len(mixed.discoveries)} found" if mixed.discoveries else ""
                     bar(f"mixed groups{found}", mixed.schedules, total)
 
