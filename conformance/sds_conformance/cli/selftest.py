@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -477,49 +477,41 @@ def _show(out: Console, proof: SelfTestProof) -> None:
         out.print()
     sound = "yellow" if proof.interrupted else "bold green"
     out.print(proof.totals, style=sound if proof.complete else "bold red")
-    alive = [kill.mutant for kill in proof.mutants if kill.has_survived]
-    if alive:
-        out.print(f"Alive: {', '.join(alive)}", style="bold red")
-    overdue = [kill.mutant for kill in proof.mutants if kill.overdue]
-    if overdue:
-        out.print(
-            f"Marked as pending, but rejected by the check of its requirement: {', '.join(overdue)}. Remove the mark.",
-            style="bold red",
-        )
+    for sentence, style in _sentences(proof):
+        out.print(sentence, style=style)
+
+
+def _sentences(proof: SelfTestProof) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong, in red, and what is only remarkable, in yellow."""
+    wrong, notable = "bold red", "yellow"
+    if alive := ", ".join(kill.mutant for kill in proof.mutants if kill.has_survived):
+        yield f"Alive: {alive}", wrong
+    if overdue := ", ".join(kill.mutant for kill in proof.mutants if kill.overdue):
+        yield f"Marked as pending, but rejected by the check of its requirement: {overdue}. Remove the mark.", wrong
     for kill in proof.mutants:
-        if kill.unexplained:
-            others = ", ".join(kill.unexplained)
-            out.print(
-                f"{kill.mutant} ({kill.requirement}) also fails {others}, which is not declared as a consequence",
-                style="bold red",
-            )
+        if others := ", ".join(kill.unexplained):
+            undeclared = "which is not declared as a consequence"
+            yield f"{kill.mutant} ({kill.requirement}) also fails {others}, {undeclared}", wrong
     for examined in proof.declarations:
         if not examined.is_sound:
-            out.print(f"{examined.protocol}, {examined.declared}: {_describe_suite_faults(examined)}", style="bold red")
+            yield f"{examined.protocol}, {examined.declared}: {_describe_suite_faults(examined)}", wrong
     for one in proof.mixtures:
+        together = f"{JOINT.join(one.mutants)} together"
         for mutant, fault, root in zip(one.mutants, one.faults, one.found_as, strict=True):
             if not root:
-                out.print(
-                    f"{JOINT.join(one.mutants)} together: {fault} (the fault of {mutant}) is not reported as a root "
-                    "cause",
-                    style="yellow",
-                )
-        if one.effects:
-            out.print(
-                f"{JOINT.join(one.mutants)} together: these reported root causes are not faults of the model: "
-                f"{', '.join(one.effects)}",
-                style="yellow",
-            )
+                yield f"{together}: {fault} (the fault of {mutant}) is not reported as a root cause", notable
+        if effects := ", ".join(one.effects):
+            yield f"{together}: these reported root causes are not faults of the model: {effects}", notable
     for row in proof.outdated:
-        out.print(f"Declared consequence that no run shows: {row}", style="bold red")
+        yield f"Declared consequence that no run shows: {row}", wrong
     if proof.unguarded:
-        out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
+        yield f"Requirements without a mutant: {', '.join(proof.unguarded)}", wrong
     if proof.unlisted:
-        out.print(f"Codes that the catalogue does not list: {', '.join(proof.unlisted)}", style="bold red")
+        yield f"Codes that the catalogue does not list: {', '.join(proof.unlisted)}", wrong
     if proof.unshown:
-        out.print(f"Codes that no mutant shows: {', '.join(proof.unshown)}", style="yellow")
+        yield f"Codes that no mutant shows: {', '.join(proof.unshown)}", notable
     for title, checks in _list_unproven_checks(proof):
-        out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
+        yield f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", notable
 
 
 def _describe_suite_faults(examined: DeclarationResults) -> str:
