@@ -33,9 +33,9 @@ from ..presentation.last_screen import LastScreen, show_last_screen
 from ..presentation.story import plain_table, print_labelled, show_errors, show_implementation
 from ..protocols import repertoires
 from .corpus.shared import corpus_errors
-from .driving import DrivenImplementation, add_driving_options, driven_or_ended
 from .files import require_folders
 from .fuzz import next_of_found, print_findings
+from .implementation_options import DrivenImplementation, add_driving_options, driven_or_ended
 from .name_types import complete_name, names_of, unknown_name_message
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, judging
 from .output_filter import print_json

@@ -48,8 +48,8 @@ from ..reports.scenario_files import cause_lines as expectation_lines
 from ..reports.scenario_files import show_scenario_files
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
-from .driving import DrivenImplementation, add_driving_options, driven_or_ended
 from .files import print_unwritable_folder
+from .implementation_options import DrivenImplementation, add_driving_options, driven_or_ended
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, judging
 from .output_filter import print_json
 from .progress import Plays, progress_bar

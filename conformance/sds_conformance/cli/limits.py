@@ -31,8 +31,8 @@ from ..reports.limits import NAME
 from ..reports.report import Report
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError
 from ..scenario_files.size import dimension_of
-from .driving import DrivenImplementation, add_driving_options, driven_or_ended
 from .files import usage_errors, write_errors
+from .implementation_options import DrivenImplementation, add_driving_options, driven_or_ended
 from .name_types import Name, names_of, unknown_name_message
 from .options import CURRENT, STORY_OPTIONS, console, judging, program
 from .output_filter import print_json

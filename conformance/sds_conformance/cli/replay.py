@@ -29,8 +29,8 @@ from ..reports.report import unmet
 from ..reports.scenario_files import show_scenario_files
 from ..scenario_files.expectations import check
 from ..scenario_files.reader import ScenarioFileError, load_one
-from .driving import DrivenImplementation, add_driving_options, driven_or_ended, refuse_apart
 from .files import usage_errors, write_errors
+from .implementation_options import DrivenImplementation, add_driving_options, driven_or_ended, refuse_apart
 from .name_types import NameChoice
 from .options import STRICT, console, optional_revision
 from .output_filter import print_json

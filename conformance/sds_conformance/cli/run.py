@@ -37,8 +37,8 @@ from ..reports.report import Report
 from ..reports.terminal import last_screen, show_conversation, show_report
 from ..scenario_files.reader import LoadedScenario
 from .baseline_option import BASELINE, baseline_json, gate, load_baseline, match_baseline, show_gate
-from .driving import DrivenImplementation, add_driving_options
 from .files import require_folders, usage_errors, write_errors
+from .implementation_options import DrivenImplementation, add_driving_options
 from .name_types import Pattern, elsewhere, unknown_name_message
 from .options import CURRENT, JOBS, STORY_OPTIONS, console, full_id, judging, program
 from .output_filter import print_json

@@ -15,8 +15,8 @@ from click.core import ParameterSource
 from ..exploration.cast_under_test import CastKind
 from ..protocols import repertoire_of, revisions, rules_of, scheduled
 from ..scenario_files.reader import LoadedScenario, ScenarioFileError, load, one_revision
-from .driving import DrivenImplementation
 from .files import usage_errors
+from .implementation_options import DrivenImplementation
 from .name_types import Name, NameChoice, unknown_name_message
 from .options import CURRENT, Decorator, combine, program, which_seed
 from .paths import INPUT, OUTPUT_FOLDER

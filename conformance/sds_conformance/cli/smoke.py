@@ -26,7 +26,7 @@ from ..presentation.last_screen import command_lines
 from ..presentation.story import print_hanging, print_labelled, show_breakdown, show_doubts, show_implementation
 from ..protocols import protocol_of
 from .docs import PAGES
-from .driving import DrivenImplementation, add_driving_options
+from .implementation_options import DrivenImplementation, add_driving_options
 from .options import CURRENT, REVISION, console
 from .transcript_option import add_transcript_option
 

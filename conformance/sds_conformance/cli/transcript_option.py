@@ -17,8 +17,8 @@ from sds_testee.version import suite_version
 from ..judging.certification import Certification
 from ..judging.verdict import Finding
 from ..vectors.running.examination import AnsweredVector
-from .driving import DrivenImplementation
 from .files import write_errors
+from .implementation_options import DrivenImplementation
 from .options import console, program
 from .paths import OutputFile
 

@@ -17,7 +17,7 @@ from sds_harness.suggestions import did_you_mean
 from sds_testee.framing import Framing
 
 from ..cli.configuration import ConfigurationFileError, key_of, read_here
-from ..cli.driving import as_typed
+from ..cli.implementation_options import as_typed
 from ..judging.plan import Plan, plan
 from ..judging.registry import Scenario
 from ..judging.rules import UnknownDialectError

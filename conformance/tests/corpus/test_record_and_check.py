@@ -64,7 +64,7 @@ def test_spark_gives_the_verdicts_of_this_process(spark: Any, tmp_path: Path) ->
 
 
 def connect_reference() -> Any:
-    from sds_conformance.cli.driving import DrivenImplementation
+    from sds_conformance.cli.implementation_options import DrivenImplementation
     from sds_harness.link import Limits
     from sds_testee.framing import Framing
 

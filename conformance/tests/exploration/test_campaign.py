@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from run_helpers import Handle, reference, reference_command
-from sds_conformance.cli.driving import DrivenImplementation
+from sds_conformance.cli.implementation_options import DrivenImplementation
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.assessment import BREAKDOWN
 from sds_conformance.exploration.campaign import CampaignOrder, CampaignTally, explore

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from run_helpers import plan, reference, verdict_on
 from sds_conformance.cli import main
-from sds_conformance.cli.driving import DrivenImplementation
+from sds_conformance.cli.implementation_options import DrivenImplementation
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.finding_replays import FindingReplays
 from sds_conformance.judging.flakiness import replay_failures

@@ -29,8 +29,8 @@ from ...reports.certificate_replay import Sample, compare, describe_differences,
 from ...reports.certificate_validity import contradictory_claims, forgeries, version_differences
 from ...reports.certificate_words import command_of, count_judged
 from ...vectors.folder import VectorsError
-from ..driving import FAKETIME, DrivenImplementation, add_driving_options, driven_or_ended
 from ..files import usage_errors
+from ..implementation_options import FAKETIME, DrivenImplementation, add_driving_options, driven_or_ended
 from ..options import combine, console, program, which_seed
 from ..paths import INPUT_FILE
 from ..progress import progress_bar

@@ -18,7 +18,7 @@ from ...exploration.campaign import TWINS_EVERY, CampaignOrder
 from ...exploration.cast_under_test import CastKind
 from ...judging.exits import Exit
 from ...judging.formats import format_count
-from ..driving import DrivenImplementation, add_driving_options, driven_or_ended
+from ..implementation_options import DrivenImplementation, add_driving_options, driven_or_ended
 from ..options import about, console
 from ..output_filter import print_json
 from ..paths import OUTPUT_PLACE

@@ -18,7 +18,7 @@ from sds_testee.installation import install_extra
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..driving import memory_size
+from ..implementation_options import memory_size
 from ..name_types import NameChoice
 from ..options import PROFILES, combine, console
 from ..progress import progress_bar

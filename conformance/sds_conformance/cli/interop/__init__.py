@@ -24,7 +24,13 @@ from ...presentation.last_screen import LastScreen, show_last_screen
 from ...presentation.story import print_labelled
 from ...protocols import protocol_of
 from ...scenario_files.reader import LoadedScenario
-from ..driving import SCHEME, DrivenImplementation, add_link_options, refuse_unknown_dialect, reject_server_options
+from ..implementation_options import (
+    SCHEME,
+    DrivenImplementation,
+    add_link_options,
+    refuse_unknown_dialect,
+    reject_server_options,
+)
 from ..options import CURRENT, STORY_OPTIONS, console, optional_revision, program, python, which_seed
 from ..output_filter import print_json
 from ..paths import INPUT_FILE

@@ -32,7 +32,7 @@ from ...vectors.running.causes import WrongAnswers, causes_of
 from ...vectors.running.examination import SCHEMA_ID, AnsweredVector, Examination, VectorExaminer, select_files
 from ...vectors.running.subject import Status
 from ..baseline_option import BASELINE, baseline_json, gate, known_line, load_baseline, match_baseline, show_gate
-from ..driving import DrivenImplementation, add_driving_options, driven_or_ended
+from ..implementation_options import DrivenImplementation, add_driving_options, driven_or_ended
 from ..name_types import NameChoice
 from ..options import STORY_OPTIONS, console, program
 from ..output_filter import print_json
