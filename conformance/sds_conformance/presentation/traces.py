@@ -16,8 +16,8 @@ from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN, Environment
 from sds_harness.faults import Breakdown, FaultKind, TesteeError
 from sds_harness.files import FileError, parse_json, read_text
-from sds_harness.language import HANDSHAKE, Language
-from sds_harness.link import Limits, Link
+from sds_harness.language import Language
+from sds_harness.link import Limits, LocalLink
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_harness.trace import Party, Step, Trace
@@ -134,30 +134,19 @@ def empty_stage(
     ``hello`` is the answer to the handshake; None is returned if it is invalid. Only dialects that ship with the suite
     are known: no file is opened for a dialect.
     """
+
+    def answer(request: Any) -> Any:
+        reply = rules.language.reply(id=request.id)
+        reply.hello.CopyFrom(hello)
+        return reply
+
     try:
-        session = Session(lambda: _HelloLink(hello), Limits(), revision, rules.language)
+        session = Session(lambda: LocalLink(answer), Limits(), revision, rules.language)
     except TesteeError:
         return None
     translated = rules.dialect(revision, dialect) if dialect in rules.dialects else None
     stage: Stage[Any] = rules.stage(session, name, translated, environment)
     return stage
-
-
-class _HelloLink(Link):
-    """Repeats the recorded answer to the handshake, and answers nothing else."""
-
-    def __init__(self, hello: Any) -> None:
-        self._hello = hello
-
-    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        if request.WhichOneof("command") != HANDSHAKE:
-            raise TesteeError(FaultKind.WRONG_ANSWER, "only the answer to the handshake was recorded")
-        answer = reply(id=request.id)
-        answer.hello.CopyFrom(self._hello)
-        return answer
-
-    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        return self.call(request, timeout_s, reply)
 
 
 def _message(entry: TranscriptMessage, kind: type[Any]) -> Any | None:
