@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from sds_harness.schedules import GroupTrace, Packet
 from sds_harness.schedules.group_trace import NEVER
 
-from ..judging.formats import clock, identifier, short
+from ..judging.formats import identifier, make_times_relative, short
 from ..protocols import default, repertoire_of
 from ..protocols.group_trace_reader import Key, Reading, Sort
 
 _PREFIX = {Sort.CONTENT: "c", Sort.SYNC: "s", Sort.EPHEMERAL: "e", Sort.NOISE: "b"}
-_EPOCH = re.compile(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])")
 _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
@@ -86,8 +85,7 @@ class MessageNames:
             pattern = re.compile("|".join(re.escape(form) for form in longest_first))
             text = pattern.sub(lambda found: forms[found.group()], text)
         text = self._end_in_words(text)
-        text = _EPOCH.sub(lambda found: clock(int(found.group())), text)
-        text = _LIST.sub(r"\1", text)
+        text = _LIST.sub(r"\1", make_times_relative(text))
         return "nothing" if text == "None" else text.replace("[]", "none")
 
     def _end_in_words(self, text: str) -> str:
