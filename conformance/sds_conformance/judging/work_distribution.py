@@ -116,7 +116,7 @@ class SharedWork:
 
     def results(self) -> Iterator[RunResult | LostUnit]:
         """Yield the results of all units, in their order."""
-        mine: int | None = 0
+        mine = 0 if self._units else None
         while mine is not None:
             yield from self._play(mine)
             mine = _claim_next_unit(self._unit_counter, len(self._units))
