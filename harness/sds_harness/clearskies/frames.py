@@ -25,9 +25,6 @@ class Frame:
         """The message, signed with the private key of an access level."""
         return replace(self, signature=b64encode(sign(self.body, level, profile)))
 
-    def unsigned(self) -> Frame:
-        return replace(self, signature=None)
-
     def flipped(self, place: int = -2) -> Frame:
         """The message with the lowest bit of the body byte ``place`` flipped, and the signature unchanged."""
         body = bytearray(self.body)

@@ -14,10 +14,10 @@ from ..stage import ScheduleStoppedError
 from . import operations as ops
 from .actor import Actor
 from .clubs import READ_ONLY, peer_id, record_id
-from .counted_network import CountedNetwork
 from .frames import GET_UPDATES, UPDATE, Frame
 from .group_trace import Act, GroupTrace, Loss, Packet, Wire
 from .links import PeerLink, ScriptedLink
+from .network import CountedNetwork
 from .peer import ScriptedPeer
 from .peer_messages import alter_time, members_of, message_of_write, replay_message, sign_frame, value_of
 from .stage import ROUND_MS, Stage, play_until_quiet
