@@ -97,23 +97,19 @@ class Place:
 
     def read_text(self) -> str:
         """Read a small file in UTF-8. Raises CorpusError."""
-        raw = self._read(MAX_TEXT)
         try:
+            if isinstance(self.system, fs.LocalFileSystem):
+                raw = read_bytes(Path(self.root), MAX_TEXT)
+            else:
+                with _name_file_in_errors(self), self.system.open_input_stream(self.root) as file:
+                    raw = file.read(MAX_TEXT + 1)
+                if len(raw) > MAX_TEXT:
+                    raise CorpusError(f"{self.label} has more than {MAX_TEXT >> 20} MiB")
             return raw.decode("utf-8")
+        except FileError as error:
+            raise CorpusError(f"{self.label} {error}") from None
         except UnicodeDecodeError:
             raise CorpusError(f"{self.label} is not text in UTF-8") from None
-
-    def _read(self, largest: int) -> bytes:
-        if isinstance(self.system, fs.LocalFileSystem):
-            try:
-                return read_bytes(Path(self.root), largest)
-            except FileError as error:
-                raise CorpusError(f"{self.label} {error}") from None
-        with _name_file_in_errors(self), self.system.open_input_stream(self.root) as file:
-            raw: bytes = file.read(largest + 1)
-        if len(raw) > largest:
-            raise CorpusError(f"{self.label} has more than {largest >> 20} MiB")
-        return raw
 
     def write_text(self, text: str) -> None:
         """Write a small file atomically."""

@@ -255,27 +255,18 @@ def record_shard(recording: Recording, shard: int) -> Count:
                 # The twins are committed first, because contexts exit in reverse order: a committed shard always has
                 # its twins.
                 twins = stack.enter_context(ShardWriter(place / TWINS, shard, recording.kind.columns, replace=True))
-            _play_all(recording, shard, cast_under_test, count, rows, twins)
+            broken = 0
+            for index in manifest.range_of(shard):
+                played = _play_one(recording, index, cast_under_test, count, rows, twins)
+                broken = 0 if played else broken + 1
+                if broken >= PATIENCE:
+                    last = cast_under_test.schedule(index).name
+                    raise NotDrivenError(
+                        f"The implementation broke in {PATIENCE} schedules in a row; the last one is {last}."
+                    )
     finally:
         cast_under_test.kill()
     return count
-
-
-def _play_all(
-    recording: Recording,
-    shard: int,
-    cast_under_test: RecordingCast,
-    count: Count,
-    rows: ShardWriter,
-    twins: ShardWriter | None,
-) -> None:
-    broken = 0
-    for index in recording.manifest.range_of(shard):
-        played = _play_one(recording, index, cast_under_test, count, rows, twins)
-        broken = 0 if played else broken + 1
-        if broken >= PATIENCE:
-            last = cast_under_test.schedule(index).name
-            raise NotDrivenError(f"The implementation broke in {PATIENCE} schedules in a row; the last one is {last}.")
 
 
 def _play_one(

@@ -217,7 +217,8 @@ class ShardFile:
     def _join_row_groups(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
         """Join row groups. They are read one by one, because Arrow itself cannot join lists of texts with different
         dictionaries. Raises TooLargeError."""
-        _hold_sum(tables)
+        _hold(sum(table.num_rows for table in tables), MOST_ROWS, "rows")
+        _hold(sum(table.nbytes for table in tables), MOST_BYTES, "bytes")
         if tables:
             return pa.concat_tables(tables)
         names = [name for name in self._schema.names if columns is None or name in columns]
@@ -320,25 +321,14 @@ def _hold_counts(metadata: Any, groups: Sequence[int], columns: Sequence[str] | 
             if columns is None or leaf.path_in_schema.partition(".")[0] in columns:
                 values += leaf.num_values
                 size += leaf.total_uncompressed_size
-    for count, most, what in ((rows, MOST_ROWS, "rows"), (values, MOST_VALUES, "values"), (size, MOST_BYTES, "bytes")):
-        if not 0 <= count <= most:
-            raise TooLargeError(_size_complaint(count, what))
-
-
-def _hold_sum(tables: Sequence[pa.Table]) -> None:
-    """Raise TooLargeError if the tables, one per row group, have too many rows or bytes together."""
-    for count, most, what in (
-        (sum(table.num_rows for table in tables), MOST_ROWS, "rows"),
-        (sum(table.nbytes for table in tables), MOST_BYTES, "bytes"),
-    ):
-        if count > most:
-            raise TooLargeError(_size_complaint(count, what))
+    _hold(rows, MOST_ROWS, "rows")
+    _hold(values, MOST_VALUES, "values")
+    _hold(size, MOST_BYTES, "bytes")
 
 
 def _spread(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Cast a table from dictionaries to the types of ``schema``. Raises TooLargeError."""
-    if (size := sum(_weight(chunk) for column in table.columns for chunk in column.chunks)) > MOST_BYTES:
-        raise TooLargeError(_size_complaint(size, "bytes"))
+    _hold(sum(_weight(chunk) for column in table.columns for chunk in column.chunks), MOST_BYTES, "bytes")
     return table.cast(pa.schema([schema.field(name) for name in table.column_names]))
 
 
@@ -355,5 +345,7 @@ def _weight(array: Any) -> int:
     return 0
 
 
-def _size_complaint(count: int, what: str) -> str:
-    return f"has {count:,} {what} in one part, more than any schedules can have"
+def _hold(count: int, most: int, what: str) -> None:
+    """Raise TooLargeError if a part of a file has, or claims to have, more than ``most`` rows, values or bytes."""
+    if not 0 <= count <= most:
+        raise TooLargeError(f"has {count:,} {what} in one part, more than any schedules can have")
