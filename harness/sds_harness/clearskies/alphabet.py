@@ -28,9 +28,10 @@ from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
 from ..schedules.choices import NAMES
 from ..schedules.operations import Route
+from ..schedules.word_schedules import Unfolded
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World, Write
 from . import operations as ops
-from .word_schedules import STRANGERS, UnfoldedStreams, stranger_of, unfold
+from .word_schedules import STRANGERS, stranger_of, unfold
 
 PERIOD_MS = 31_000
 """Milliseconds of virtual time after which implementations have sent their messages: some collect them for seconds."""
@@ -259,7 +260,7 @@ class ClearSkiesAlphabet(Alphabet):
         members = (ops.Member(NAMES[0], store=RESTART in names), ops.Member(NAMES[1], read_only=READER in names))
         return ops.Schedule((*members, *map(ops.Member, NAMES[2:])), (), ())
 
-    def unfold(self, world: World, word: Word, setting: ops.Schedule) -> UnfoldedStreams:
+    def unfold(self, world: World, word: Word, setting: ops.Schedule) -> Unfolded:
         return unfold(world, word, setting)
 
 

@@ -12,7 +12,7 @@ at a time that is the same for nearly all words, all participants run their peri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -43,17 +43,9 @@ def stranger_of(who: str) -> str:
     return STRANGERS[NAMES.index(who)]
 
 
-@dataclass(frozen=True)
-class UnfoldedStreams(Unfolded):
-    """A word as a schedule, and the messages that its operations deliver."""
-
-    arrivals: dict[int, tuple[ArrivingCopy, int]] = field(default_factory=dict)
-    """By the index of a delivering operation: the delivered copy of a message, and the index of the event in the
-    word."""
-
-    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
-        arrived = {act.operation for act in group_trace.acts if act.step.command == "receive"}
-        return {copy: place for operation, (copy, place) in self.arrivals.items() if operation not in arrived}
+def receiving_operations(group_trace: GroupTrace[Any, Any, Any]) -> set[int]:
+    """The indexes of the operations during which a participant received bytes."""
+    return {act.operation for act in group_trace.acts if act.step.command == "receive"}
 
 
 @dataclass
@@ -67,7 +59,7 @@ class _Action:
     """For an arrival: the delivered copy of a message, and the index of the event in the word."""
 
 
-def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
+def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
     """The word as a schedule. ``setting`` has the participants and everything else that all words share."""
     names = setting.names[: world.participants]
     actions = _actions(world, word, names)
@@ -77,7 +69,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
         Hold(),
         *(Connect(stranger_of(who), who, link=stranger_of(who)) for who in names if stranger_of(who) in writers),
     ]
-    arrivals: dict[int, tuple[ArrivingCopy, int]] = {}
+    copies: dict[ArrivingCopy, tuple[int, int]] = {}
     elapsed = 0
     # Actions at the same time are independent, so their order does not matter.
     for action in sorted(actions, key=lambda action: (action.at_ms, action.who)):
@@ -85,14 +77,15 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedStreams:
             operations.append(Wait(action.at_ms - elapsed))
             elapsed = action.at_ms
         if action.arrival is not None:
-            arrivals[len(operations)] = action.arrival
+            copy, place = action.arrival
+            copies[copy] = len(operations), place
         operations += action.operations
     operations.append(Wait(END_MS - elapsed % END_MS))
     for _ in range(ENDING_TICKS):
         operations += [Tick(), Wait(ROUND_MS)]
     operations.append(Look())
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
-    return UnfoldedStreams(schedule, arrivals)
+    return Unfolded(schedule, copies, receiving_operations)
 
 
 def _actions(world: World, word: Word, names: Sequence[str]) -> list[_Action]:

@@ -11,9 +11,8 @@ participants do meanwhile.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .group_trace import GroupTrace
@@ -41,37 +40,31 @@ class _Done:
 
 
 @dataclass(frozen=True)
-class Unfolded(ABC):
+class Unfolded:
     """The schedule that a word (a sequence of events, see ``worlds``) was converted to."""
 
     schedule: Schedule
+    copies: Mapping[ArrivingCopy, tuple[int, int]]
+    """Maps each copy of a message to the index of the operation without which the copy does not arrive, and to the
+    index in the word of the event of that operation."""
+    effective: Callable[[GroupTrace[Any, Any, Any]], set[int]]
+    """Returns the indexes of the operations that had the effect on which copies depend."""
 
-    @abstractmethod
     def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
         """The copies that cannot arrive, because the implementation did not broadcast the message. Maps each copy to
         the index in the word of the event that should have broadcast it."""
+        effective = self.effective(group_trace)
+        return {copy: place for copy, (operation, place) in self.copies.items() if operation not in effective}
 
 
-@dataclass(frozen=True)
-class UnfoldedBroadcasts(Unfolded):
-    """The schedule of a word of a protocol that broadcasts: each message arrives at each recipient in an event of its
-    own."""
-
-    sources: dict[Known, int] = field(default_factory=dict)
-    """Maps each event that should broadcast a message to the index of its operation in the schedule."""
-    places: dict[Known, int] = field(default_factory=dict)
-    """Maps each event in ``sources`` to its index in the word."""
-
-    def find_missing(self, group_trace: GroupTrace[Any, Any, Any]) -> dict[ArrivingCopy, int]:
-        broadcast = {packet.operation for packet in group_trace.packets}
-        silent = {known for known, operation in self.sources.items() if operation not in broadcast}
-        listeners = range(len(self.schedule.members))
-        return {(listener, *known): self.places[known] for known in silent for listener in listeners}
+def broadcasting_operations(group_trace: GroupTrace[Any, Any, Any]) -> set[int]:
+    """The indexes of the operations during which a message was broadcast."""
+    return {packet.operation for packet in group_trace.packets}
 
 
-def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
-    """Convert a word to a schedule. ``setting`` has the participants and the configuration of all words of the
-    world."""
+def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
+    """Convert a word of a protocol that broadcasts to a schedule. ``setting`` has the participants and the
+    configuration of all words of the world."""
     done, ends = _done(world, word)
     names = setting.names[: world.participants]
     turns: list[tuple[int, int, Known, _Done | None]] = [(one.at_ms, 0, one.known, one) for one in done]
@@ -99,7 +92,12 @@ def unfold(world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
             operations += _story(world, names, one, _route(names, one, later))
     schedule = replace(setting, members=setting.members[: world.participants], operations=tuple(operations))
     places = {known: place for place, events in enumerate(world.identify_events(word)) for known in events}
-    return UnfoldedBroadcasts(schedule, sources, {known: places[known] for known in sources})
+    copies = {
+        (listener, *known): (operation, places[known])
+        for known, operation in sources.items()
+        for listener in range(world.participants)
+    }
+    return Unfolded(schedule, copies, broadcasting_operations)
 
 
 def _done(world: World, word: Word) -> tuple[list[_Done], list[int]]:

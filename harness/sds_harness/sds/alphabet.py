@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..declaration import Declaration
 from ..schedules.alphabet import Alphabet
 from ..schedules.choices import NAMES
-from ..schedules.word_schedules import UnfoldedBroadcasts, unfold
+from ..schedules.word_schedules import Unfolded, unfold
 from ..schedules.worlds import AlphabetPart, EventKind, Word, World
 from .events import KINDS, REPAIRS, REST
 from .odd_events import ODD, PATIENT, TWINS
@@ -114,7 +114,7 @@ class SdsAlphabet(Alphabet):
             channels = CHANNELS + (MANY_CHANNELS if FORTY in names else ())
         return Schedule(tuple(map(Member, NAMES)), (), channels, configuration=tuple(sorted(configuration.items())))
 
-    def unfold(self, world: World, word: Word, setting: Schedule) -> UnfoldedBroadcasts:
+    def unfold(self, world: World, word: Word, setting: Schedule) -> Unfolded:
         return unfold(world, word, setting)
 
 
