@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from google.protobuf.descriptor import Descriptor
 
@@ -26,21 +26,8 @@ class Dialect(Protocol):
     def name(self) -> str: ...
 
 
-def reply_without(reply: Any, part: str) -> Any:
-    """Remove the repeated field ``part`` from the effects of a reply. The caller must use the returned reply, not
-    ``reply``."""
-    reply.effects.ClearField(part)
-    lighter = type(reply)()  # clearing a field does not free its memory
-    lighter.CopyFrom(reply)
-    return lighter
-
-
-def reply_with(reply: Any, part: str, values: Iterable[Any]) -> Any:
-    """A copy of a reply in which ``values`` are added to the repeated field ``part`` of the effects."""
-    whole = type(reply)()
-    whole.CopyFrom(reply)
-    getattr(whole.effects, part).extend(values)
-    return whole
+LARGE_REPLY_BYTES = 1 << 16
+"""Of a reply of at least this size in bytes, the messages are stored separately, and once for all steps of a trace."""
 
 
 @dataclass
@@ -57,6 +44,10 @@ class Step:
     """Some lines that the implementation wrote to stderr during the step."""
     known: dict[bytes, Any] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
     """Values that the steps of the trace share: equal bytes are stored once, and decoded once."""
+    _moved: list[Any] = field(default_factory=list, init=False, compare=False, repr=False)
+    """The messages that were moved out of the reply, because they are shared with other steps."""
+    messages_field: ClassVar[str]
+    """The field of the effects in a reply that has the messages to other participants."""
 
     def lighten(self) -> None:
         """Replace large values by equal ones of other steps, to save memory. Called when the answer has arrived."""
@@ -69,7 +60,25 @@ class Step:
     @property
     def whole_reply(self) -> Any | None:
         """The reply exactly as it was received."""
-        return self.reply
+        if not self._moved or self.reply is None:
+            return self.reply
+        whole = type(self.reply)()
+        whole.CopyFrom(self.reply)
+        getattr(whole.effects, self.messages_field).extend(map(self._sent_again, self._moved))
+        return whole
+
+    def _move_messages(self, messages: list[Any]) -> None:
+        """Store the messages of the reply in ``_moved``, and remove them from the reply."""
+        assert self.reply is not None
+        self._moved = messages
+        self.reply.effects.ClearField(self.messages_field)
+        lighter = type(self.reply)()  # clearing a field does not free its memory
+        lighter.CopyFrom(self.reply)
+        self.reply = lighter
+
+    def _sent_again(self, message: Any) -> Any:
+        """An element of ``_moved`` as it was in the reply."""
+        return message
 
     def __getstate__(self) -> dict[str, Any]:
         """Omit values that can be recomputed."""

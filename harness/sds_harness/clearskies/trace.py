@@ -70,35 +70,24 @@ def store_name(path: str) -> str:
     return PurePath(path).name.partition(".")[0]
 
 
-LARGE_BYTES = 1 << 16
-"""A reply of at least this many bytes is stored without its messages. They are stored once for all steps."""
-
-
 @dataclass
 class Step(trace.Step):
     """One command to one peer, and its answer."""
 
+    messages_field = "sent"
     request: pb.Request
     reply: pb.Reply | None
 
     def lighten(self) -> None:
         reply = self.reply
-        if reply is None or not reply.effects.sent or reply.ByteSize() < LARGE_BYTES:
+        if reply is None or not reply.effects.sent or reply.ByteSize() < trace.LARGE_REPLY_BYTES:
             return
-        self._moved = [(each.link, self.known.setdefault(data := each.data, data)) for each in reply.effects.sent]
-        self.reply = trace.reply_without(reply, "sent")
-
-    @property
-    def whole_reply(self) -> pb.Reply | None:
-        if not self._moved or self.reply is None:
-            return self.reply
-        whole: pb.Reply = trace.reply_with(
-            self.reply, "sent", (pb.Sent(link=link, data=data) for link, data in self._moved)
+        self._move_messages(
+            [(each.link, self.known.setdefault(data := each.data, data)) for each in reply.effects.sent]
         )
-        return whole
 
-    _moved: list[tuple[int, bytes]] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The sent messages that were moved out of the reply, because they are shared with other steps."""
+    def _sent_again(self, message: tuple[int, bytes]) -> pb.Sent:
+        return pb.Sent(link=message[0], data=message[1])
 
     @cached_property
     def link(self) -> int:

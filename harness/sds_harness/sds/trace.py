@@ -117,9 +117,6 @@ class Wire:
 _KINDS = {"send": Kind.CONTENT, "send_ephemeral": Kind.EPHEMERAL, "send_sync": Kind.SYNC}
 """Maps a command to the kind of message that it sends."""
 _parts = attrgetter(*(part.name for part in fields(Message)))
-LARGE_BYTES = 1 << 16
-"""In replies of at least this size in bytes, messages are stored separately and once, because many are resent
-unchanged."""
 LARGE_WIRE_BYTES = 1 << 12
 """Arriving messages of at least this size in bytes are stored once, because a broadcast arrives at every other
 participant, and its bloom filter may have many kilobytes."""
@@ -129,6 +126,7 @@ participant, and its bloom filter may have many kilobytes."""
 class Step(trace.Step):
     """One command to one participant, and its answer."""
 
+    messages_field = "broadcasts"
     request: pb.Request
     reply: pb.Reply | None
     dialect: Dialect | None = None
@@ -143,10 +141,9 @@ class Step(trace.Step):
             lighter.CopyFrom(self.request)
             self.request = lighter
         reply = self.reply
-        if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
+        if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < trace.LARGE_REPLY_BYTES:
             return
-        self._moved = [wire.raw for wire in self.broadcasts]
-        self.reply = trace.reply_without(reply, "broadcasts")
+        self._move_messages([wire.raw for wire in self.broadcasts])
 
     @property
     def whole_request(self) -> pb.Request:
@@ -157,15 +154,6 @@ class Step(trace.Step):
         whole.receive.wire = self._arrived
         return whole
 
-    @property
-    def whole_reply(self) -> pb.Reply | None:
-        if not self._moved or self.reply is None:
-            return self.reply
-        whole: pb.Reply = trace.reply_with(self.reply, "broadcasts", self._moved)
-        return whole
-
-    _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
-    """The broadcasts that were moved out of the reply, because they are shared with other steps."""
     _arrived: bytes | None = field(default=None, init=False, compare=False, repr=False)
     """The message that was removed from the request. Its bytes are shared with other steps of the trace."""
 
