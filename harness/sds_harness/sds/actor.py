@@ -118,8 +118,7 @@ class Actor:
         """
         step: Step | None = None
         for payload in payloads:
-            message = _message_in(payload)
-            wire = self._on_the_wire(payload)
+            message, wire = self._on_the_wire(payload)
             if message is not None:
                 self._met_ids |= dict.fromkeys([message.message_id, *(e.message_id for e in message.causal_history)])
                 self._ask_codec(message.bloom_filter, self._own_ids)
@@ -130,18 +129,18 @@ class Actor:
         assert step is not None, "receive needs at least one message"
         return step
 
-    def _on_the_wire(self, payload: Payload) -> bytes:
-        """The bytes of a message in the layout of the implementation; ``bytes`` are returned unchanged."""
+    def _on_the_wire(self, payload: Payload) -> tuple[Message | None, bytes]:
+        """The message, and its bytes in the layout of the implementation; ``bytes`` are returned unchanged."""
         dialect = self.stage.dialect
         match payload:
             case bytes():
-                return payload
+                return None, payload
             case Message():
-                return self.stage.on_the_wire(payload)
+                return payload, self.stage.on_the_wire(payload)
             case Wire():
                 if dialect is payload.dialect or payload.message is None:
-                    return payload.raw
-                return dialect.to_private(payload.text) if dialect is not None else payload.text
+                    return payload.message, payload.raw
+                return payload.message, dialect.to_private(payload.text) if dialect is not None else payload.text
 
     def tick(self) -> Step:
         """Run the periodic work that is due now."""
@@ -217,16 +216,6 @@ class Actor:
             return message
         what = "broadcast bytes that are not an SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStoppedError(f"{step.command} at step {step.index} {what}")
-
-
-def _message_in(payload: Payload) -> Message | None:
-    match payload:
-        case Wire():
-            return payload.message
-        case Message():
-            return payload
-        case _:
-            return None
 
 
 def refusal(step: Step) -> str:
