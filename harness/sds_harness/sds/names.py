@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
 
 from sds_reference import Kind, Message
 
@@ -110,18 +111,15 @@ class Names:
         causes = {key: {cause for cause in self._causes(key) if cause in place} for key in delivered}
         if any(place[cause] >= place[key] for key, those in causes.items() for cause in those):
             return list(delivered)
-        lacking = {key: len(those) for key, those in causes.items()}
-        ready = [(self.names_of(*key), key) for key, count in lacking.items() if not count]
-        heapq.heapify(ready)
+        sorter = TopologicalSorter(causes)
+        sorter.prepare()
+        ready: list[tuple[str, Key]] = []
         out = []
-        while ready:
-            _, key = heapq.heappop(ready)
-            out.append(key)
-            for other, those in causes.items():
-                if key in those:
-                    lacking[other] -= 1
-                    if not lacking[other]:
-                        heapq.heappush(ready, (self.names_of(*other), other))
+        while sorter.is_active():
+            for key in sorter.get_ready():
+                heapq.heappush(ready, (self.names_of(*key), key))
+            out.append(heapq.heappop(ready)[1])
+            sorter.done(out[-1])
         return out
 
     def _newest(self, message: Message) -> Key | None:
