@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,7 @@ class Stage(stage.Stage[Step]):
             environment=environment.name,
             start_ms=start_of(session),
         )
-        known: dict[bytes, bytes] = {}
-        super().__init__(
-            session, trace, lambda index, who, request: Step(index, who, request, None, known=known), environment
-        )
+        super().__init__(session, trace, partial(Step, reply=None, known={}), environment)
         self.last_signature: bytes | None = None
         """The last signature with the key of the writers, by any scripted peer."""
         self.clearskies_environment = environment if isinstance(environment, ClearSkiesEnvironment) else NOTHING_UNUSUAL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
@@ -47,16 +48,10 @@ class Stage(stage.Stage[Step]):
         # If the Lamport timestamps of a revision are counters, the start does not depend on a clock.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
-        layout, wires = self.revision.wire, dict[bytes, Wire]()
-        self.wires = wires
+        self.wires: dict[bytes, Wire] = {}
         """Maps bytes on the network to their Wire, so that equal bytes are decoded once."""
-
-        # Not a method: it would keep a reference to the stage, and only the garbage collector would free stage and
-        # trace.
-        def begun(index: int, participant: str, request: pb.Request) -> Step:
-            return Step(index, participant, request, None, dialect, layout, known=wires)
-
-        super().__init__(session, trace, begun, environment)
+        step = partial(Step, reply=None, dialect=dialect, layout=self.revision.wire, known=self.wires)
+        super().__init__(session, trace, step, environment)
 
     def go_ahead(self) -> None:
         """Set the clock of scripted peers ahead if the implementation uses its own clock.
