@@ -414,13 +414,7 @@ def lamport(script: Script, size: int) -> None:
 # ---- channels and participants ---------------------------------------------------------------------------------------
 
 
-@_unbounded(
-    "channels",
-    "RECV-07",
-    "MSG-15",
-    demanded=CHANNELS,
-    declared="channels",
-)
+@_unbounded("channels", "RECV-07", "MSG-15", demanded=CHANNELS, declared="channels")
 def channels(script: Script, size: int) -> None:
     """A participant joins N channels. It receives and sends messages in the first, the last and some in the middle."""
     names = tuple(f"c{number}" for number in range(1, size + 1))
@@ -434,12 +428,7 @@ def channels(script: Script, size: int) -> None:
         alice.receive(script.peer(f"other-of-{name}", name).content(script.now + 1, sent[name]))
 
 
-@_unbounded(
-    "participants in a process",
-    "RECV-07",
-    demanded=PARTICIPANTS,
-    declared="participants",
-)
+@_unbounded("participants in a process", "RECV-07", demanded=PARTICIPANTS, declared="participants")
 def participants(script: Script, size: int) -> None:
     """One process plays N participants. Some of them receive messages that the others do not, and send."""
     parts = [_open(script, f"alice{number}") for number in range(size)]

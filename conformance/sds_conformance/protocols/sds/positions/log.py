@@ -25,8 +25,7 @@ def direction_of_histories(view: ChannelView) -> Iterator[tuple[Step, str]]:
     for sent in view.outgoing:
         if not sent.log_is_known or len(sent.history) < 2:
             continue
-        places = {item.message_id: item.lamport for item in sent.tail}
-        lamports = [places[message_id] for message_id in sent.history if message_id in places]
+        lamports = sent.named_lamports
         if len(lamports) == len(sent.history):
             if _are_ascending(lamports):
                 yield sent.step, "ascending"

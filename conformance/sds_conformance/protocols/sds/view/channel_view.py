@@ -135,6 +135,11 @@ class ChannelView:
         return self.trace.declaration.can(capability)
 
     @LazyProperty
+    def opened(self) -> Step:
+        """The step that opened the participant."""
+        return next(step for step in self.trace.of(self.party.name) if step.command == "open")
+
+    @LazyProperty
     def gives_up(self) -> bool:
         """May the implementation mark dependencies as lost in this trace? If so, a delivery does not prove that the
         dependencies arrived (AMB-92).

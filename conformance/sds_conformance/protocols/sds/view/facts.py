@@ -150,6 +150,12 @@ class Sent:
         self.history = tuple([entry.message_id for entry in self.message.causal_history])
 
     @property
+    def named_lamports(self) -> list[int]:
+        """The Lamport timestamps of the entries of the causal history, in its order, as far as ``tail`` has them."""
+        places = {item.message_id: item.lamport for item in self.tail}
+        return [places[message_id] for message_id in self.history if message_id in places]
+
+    @property
     def before(self) -> list[LogItem]:
         """``tail`` without sync messages that may not be in the log."""
         return [item for item in self.tail if not item.uncertain or item.message_id in self.history]

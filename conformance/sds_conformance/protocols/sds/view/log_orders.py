@@ -10,7 +10,7 @@ from sds_harness.sds.trace import Step
 
 from ....judging.view_cache import cache_per_view
 from .channel_view import ChannelView
-from .facts import LogItem, Sent
+from .facts import LogItem
 
 
 @dataclass(slots=True)
@@ -97,11 +97,6 @@ def neighbours(view: ChannelView) -> tuple[Neighbours, ...]:
 
 def _direction(view: ChannelView) -> int:
     """The order of the entries in causal histories: 1 if oldest first, -1 if newest first, 0 if unknown (AMB-29)."""
-    score = sum(_ascent(sent) for sent in view.outgoing if sent.log_is_known)
+    pairs = (pair for sent in view.outgoing if sent.log_is_known for pair in itertools.pairwise(sent.named_lamports))
+    score = sum((b > a) - (b < a) for a, b in pairs)
     return (score > 0) - (score < 0)
-
-
-def _ascent(sent: Sent) -> int:
-    places = {item.message_id: item.lamport for item in sent.tail}
-    lamports = [places[message_id] for message_id in sent.history if message_id in places]
-    return sum((b > a) - (b < a) for a, b in itertools.pairwise(lamports))

@@ -107,8 +107,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
     """
     direction = 0
     for sent in view.outgoing:
-        places = {item.message_id: item.lamport for item in sent.tail}
-        lamports = [places[message_id] for message_id in sent.history if message_id in places]
+        lamports = sent.named_lamports
         steps = [(b > a) - (b < a) for a, b in itertools.pairwise(lamports) if a != b]
         if not steps or not sent.log_is_known or shown_log_is_wrong(view):
             continue

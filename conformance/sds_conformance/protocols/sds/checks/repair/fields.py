@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, MalformedMessageError
 from sds_reference.wire_fields import LEN, WireField, split
@@ -282,10 +281,9 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
-        opened = _find_open_step(view)
         expected = "a T_min of 30 seconds or more by default"
         seen = f"{view.terms.t_min_ms} ms"
-        yield observe_outcome(opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, seen)
+        yield observe_outcome(view.opened, "default-too-low", view.terms.t_min_ms >= _HALF_MINUTE, expected, seen)
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
         expected = "no request within 30 seconds of finding a message missing"
         yield observe_outcome(sent.step, "default-too-low", waited >= _HALF_MINUTE, expected, f"after {waited} ms")
@@ -297,18 +295,13 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
     if view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
-        opened = _find_open_step(view)
         expected = "a T_max of 120 to 600 seconds by default"
         code = "default-too-low" if view.terms.t_max_ms < _TWO_MINUTES else "default-too-high"
         seen = f"{view.terms.t_max_ms} ms"
-        yield observe_outcome(opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, seen)
+        yield observe_outcome(view.opened, code, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, seen)
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
             yield observe_met(sent.step)
-
-
-def _find_open_step(view: ChannelView) -> Step:
-    return next(step for step in view.trace.of(view.party.name) if step.command == "open")
 
 
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:

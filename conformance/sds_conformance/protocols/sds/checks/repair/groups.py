@@ -184,28 +184,17 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
         yield observe_met(share.last)
 
 
-def _derived_groups(view: ChannelView) -> tuple[int, int, Step] | None:
-    """(Number of participants, number of groups, step of Open) if the implementation derived the groups; else None."""
-    asked, c = view.party.asked, view.configuration
-    if asked.HasField("num_response_groups") or not (
-        asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")
-    ):
-        return None
-    opened = next((s for s in view.trace.of(view.party.name) if s.command == "open"), None)
-    return (c.num_participants, c.num_response_groups, opened) if opened is not None and view.terms else None
-
-
 def _judge_derived(view: ChannelView, *, few: bool) -> Iterator[Observation]:
-    """Judge whether the derived number of response groups follows the formula.
+    """Judge whether the number of response groups follows the formula, if the implementation derived it.
 
     ``few`` selects numbers of participants below 128; without it, only numbers of 128 and more are judged.
     """
-    derived = _derived_groups(view)
-    if derived is not None and (derived[0] < _MANY) is few:
-        participants, groups, opened = derived
-        right = default_response_groups(participants)
-        expected = f"{format_count(right, 'response group')} for {participants} participants"
-        yield observe_outcome(opened, "wrong-number", groups == right, expected, f"{groups}")
+    asked, c = view.party.asked, view.configuration
+    known = asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")
+    if known and not asked.HasField("num_response_groups") and (c.num_participants < _MANY) is few:
+        groups, right = c.num_response_groups, default_response_groups(c.num_participants)
+        expected = f"{format_count(right, 'response group')} for {c.num_participants} participants"
+        yield observe_outcome(view.opened, "wrong-number", groups == right, expected, f"{groups}")
 
 
 @check("SDS-R-GLOBAL-06", pb.CAPABILITY_SDS_R)

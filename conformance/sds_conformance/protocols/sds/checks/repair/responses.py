@@ -15,13 +15,7 @@ from ...view.channel_view import ChannelView
 from ...view.other_channels import requested_elsewhere
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Answer
-from ...view.responder import (
-    ResponsePeriod,
-    bound_delay,
-    names_one_author,
-    response_periods,
-    shown_t_resp,
-)
+from ...view.responder import ResponsePeriod, bound_delay, names_one_author, response_periods, shown_t_resp
 
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
