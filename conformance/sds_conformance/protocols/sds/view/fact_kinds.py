@@ -81,6 +81,7 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "sds-r": lambda view: view.terms.on,
     "no-sds-r": lambda view: not view.terms.on,
     "no-delivery-events": lambda view: not view.can(pb.CAPABILITY_DELIVERED),
+    "never-gives-up": lambda view: not view.gives_up,
     "channels": lambda view: len(view.party.channels) > 1,
     "unnamed": lambda view: view.party.unnamed,
     "hints": lambda view: view.hints,

@@ -31,9 +31,7 @@ class Neighbours:
 
     @property
     def in_order(self) -> bool:
-        if self.first.lamport != self.second.lamport:
-            return self.first.lamport < self.second.lamport
-        return self.first.key < self.second.key
+        return self.first < self.second
 
     @property
     def in_utf16_order(self) -> bool:

@@ -293,9 +293,7 @@ class Requester:
                     if by is not None and self.clock_is_monotonic(detected, by)
                     else None
                 )
-            if seen is not None and not expected.low - SECOND_MS <= seen.high:
-                return False
-            if seen is not None and seen.low > expected.high + SECOND_MS:
+            if seen is not None and not seen.overlaps(expected, SECOND_MS):
                 return False
         return True
 

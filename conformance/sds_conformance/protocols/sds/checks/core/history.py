@@ -195,14 +195,12 @@ def _find_unlogged(view: ChannelView, message_ids: list[str]) -> str:
     return next((message_id for message_id in lacking if message_id not in logged), "")
 
 
-@check("SDS-RECV-05", of="no-delivery-events outgoing unmet")
+@check("SDS-RECV-05", of="never-gives-up no-delivery-events outgoing unmet")
 def named_messages_have_their_dependencies(view: ChannelView) -> Iterator[Observation]:
     """No causal history names a message with a dependency that never arrived.
 
     Only delivered messages are in the log. Judged only for implementations without delivery events (AMB-27).
     """
-    if view.gives_up:
-        return
     own = {sent.message.message_id for sent in view.sent}
     first = {message_id: came[0].step.index for message_id, came in view.arrivals.items()}
     for refused in view.refused:

@@ -214,14 +214,12 @@ def _first_duplicate(ids: Sequence[str]) -> str | None:
     return next((message_id for message_id in ids if counts[message_id] > 1), None)
 
 
-@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED, of="delivered unmet")
+@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED, of="delivered never-gives-up unmet")
 def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
     """In one step, the dependencies of a message are delivered before it.
 
     SDS-RECV-05 and SDS-RECV-06 judge dependencies that are delivered in a later step.
     """
-    if view.gives_up:
-        return
     first: dict[str, tuple[int, Step]] = {}
     for number, delivery in enumerate(view.delivered):
         first.setdefault(delivery.message_id, (number, delivery.step))

@@ -254,10 +254,10 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             yield observe_outcome(sent.step, "sender-id-set", named is None, expected, seen)
 
 
-@check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
+@check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived never-gives-up no-sds-r")
 def repair_fields_are_ignored_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with the fields of SDS-R are processed like all others."""
-    for received in arrived_in_order(view) if not view.gives_up else ():
+    for received in arrived_in_order(view):
         has_fields = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not has_fields or not received.plain:
             continue

@@ -59,9 +59,8 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         elif period.answer is None or not period.is_no_resend:
             continue  # another requirement judges missing answers, and a copy may be a resend
         elif not period.in_time:
-            late = period.answer.now_ms - period.since.now_ms
             expected = f"an immediate answer for the own message {period.message_id!r}"
-            seen = f"sent after {late} ms"
+            seen = f"sent after {period.answer.now_ms - period.since.now_ms} ms"
             yield observe_violation(period.answer, "answered-late", expected, seen)
         else:
             yield observe_met(period.answer)
