@@ -18,10 +18,9 @@ from ..view.repair_tracker import NEVER
 @shows("AMB-24", pb.CAPABILITY_DELIVERED, of="again-came received")
 def copies_of_the_delivered(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether a copy of a delivered message is delivered again."""
-    first = {delivery.message_id: delivery.step.index for delivery in reversed(view.delivered)}
     for received in view.received:
         known = received.duplicate and received.kind is Kind.CONTENT and not received.own
-        if known and first.get(received.message.message_id, received.step.index) < received.step.index:
+        if known and view.first_delivered.get(received.message.message_id, received.step.index) < received.step.index:
             yield received.step, "again" if received.delivered_at_once else "once"
 
 

@@ -152,6 +152,11 @@ class ChannelView:
         events = ((step, event) for step in self.trace.of(self.party.name) for event in step.events)
         return [(step, event) for step, event in events if event.kind == "lost"]
 
+    @LazyProperty
+    def first_delivered(self) -> dict[str, int]:
+        """By message ID: the index of the step of the first delivery."""
+        return {delivery.message_id: delivery.step.index for delivery in reversed(self.delivered)}
+
     def history_size_of(self, sent: Sent) -> int:
         """The number of message IDs that the causal history of a message must contain if the log is long enough; 0 if
         unknown.

@@ -394,23 +394,15 @@ def _describe_order(pair: Neighbours, row: RuleRow[Neighbours]) -> tuple[str, st
     return f"{second!r} before {first!r} in the log: {why}", f"{first!r} before {second!r}"
 
 
+_OPPOSITE, _BY_ARRIVAL = "in the opposite order", "the order of arrival"
+
 table(
     log_order,
     _describe_order,
     [
         # the columns: requirement, applies, wrong, code, why, position, needs
-        RuleRow(
-            "SDS-STATE-11",
-            _applies_to_every_pair,
-            _is_out_of_order,
-            "wrong-order",
-            "in the opposite order",
-            "",
-            DELIVERED,
-        ),
-        RuleRow(
-            "SDS-DELIVER-04", _was_inserted_late, _is_out_of_order, "wrong-order", "the order of arrival", "", DELIVERED
-        ),
+        RuleRow("SDS-STATE-11", _applies_to_every_pair, _is_out_of_order, "wrong-order", _OPPOSITE, "", DELIVERED),
+        RuleRow("SDS-DELIVER-04", _was_inserted_late, _is_out_of_order, "wrong-order", _BY_ARRIVAL, "", DELIVERED),
     ],
     of="log-of-two",
     apart=True,

@@ -351,14 +351,9 @@ def refused_messages_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             yield observe_outcome(observed.step, "refused-kept", not left, expected, seen)
 
 
-@cache_per_view
-def _first_delivered(view: ChannelView) -> dict[str, int]:
-    return {d.message_id: d.step.index for d in reversed(view.delivered)}
-
-
 def _certainly_waits(view: ChannelView, message_id: str, now: Step) -> bool:
     """Does a message wait for a dependency that was not delivered before and cannot have been given up?"""
-    done = _first_delivered(view)
+    done = view.first_delivered
     arrivals = [r for r in view.arrivals.get(message_id, ()) if r.acceptable and r.step.index < now.index]
     waiting = (r for r in arrivals if not r.rejected and any(done.get(i, NEVER) >= now.index for i in r.unmet))
     return any(not find_possibly_lost(view, {message_id, *r.unmet}, now) for r in waiting)
