@@ -12,10 +12,10 @@ from ..register import shows
 from ..view.channel_view import ChannelView
 from ..view.clock import clock_is_monotonic
 from ..view.resends import CAP, gaps, possibly_acknowledged, resends
+from ..view.windows import DAY_MS
 
 MANY = 5
 """Number of copies after which a further copy shows that resending does not end."""
-DAY_MS = 24 * 3_600_000
 SOON_MS = 5_000
 """Time in milliseconds that is shorter than any likely resend period."""
 

@@ -18,8 +18,7 @@ from ..view.dependencies import depends_on
 from ..view.facts import Received
 from ..view.odd_messages import LARGEST_HISTORY, LARGEST_LAMPORT, NAMELESS
 from ..view.refusals import arrived_in_order, excuse_refusal
-
-DAY_MS = 24 * 3_600_000
+from ..view.windows import DAY_MS
 
 
 @cache_per_view

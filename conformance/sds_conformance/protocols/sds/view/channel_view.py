@@ -507,9 +507,7 @@ class ChannelView:
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._unsent_syncs:
                 self._unsent_syncs -= 1
                 self._clock.may_have_moved(self._now(step))
-                if self.revision.syncs_are_logged:
-                    self._record_regular(step, message.message_id, message.lamport_timestamp)
-                    self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
+                self._log_own_sync(step, message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or not (
@@ -577,9 +575,8 @@ class ChannelView:
             self._clock.sent(message.lamport_timestamp, self._now(step), sync=into is self.syncs)
         if sent.repeat:
             self._clock.may_have_moved(self._now(step))
-        if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
-            self._record_regular(step, message.message_id, message.lamport_timestamp)
-            self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
+        if into is self.syncs and not sent.repeat:
+            self._log_own_sync(step, message)
         if into is self.sent:
             self._ack_tracker.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
@@ -589,6 +586,11 @@ class ChannelView:
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
             # the message has no timestamp (SDS-MSG-17), so its place in the log is unknown
             self._log_is_uncertain |= message.lamport_timestamp is None
+
+    def _log_own_sync(self, step: Step, message: Message) -> None:
+        if self.revision.syncs_are_logged:
+            self._record_regular(step, message.message_id, message.lamport_timestamp)
+            self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
 
     def _record_regular(self, step: Step, message_id: str, lamport: int | None, named: Iterable[str] = ()) -> None:
         """Record a regular message that was sent or received. If ``lamport`` is None, the message may be the newest in

@@ -9,7 +9,6 @@ wrong, too.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 
 from sds_harness.sds.trace import Step, Trace
@@ -17,7 +16,7 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-_NEVER = sys.maxsize
+from .repair_tracker import NEVER
 
 
 def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> frozenset[str]:
@@ -36,12 +35,12 @@ def find_silent_deliveries(trace: Trace, party: Party, channel_id: str) -> froze
             arrived.setdefault(message.message_id, (step.index, message))
         for event in step.signals("delivered", channel_id):
             signalled.setdefault(event.message_id, step.index)
-    late = {i: at for i, (at, _) in arrived.items() if signalled.get(i, _NEVER) > at}
+    late = {i: at for i, (at, _) in arrived.items() if signalled.get(i, NEVER) > at}
     if not late:
         return frozenset()
     messages = {message_id: message for message_id, (_, message) in arrived.items()}
     claims = _claims(trace, party, channel_id, messages, signalled)
-    return frozenset(i for i, at in claims if i in late and late[i] <= at < signalled.get(i, _NEVER))
+    return frozenset(i for i, at in claims if i in late and late[i] <= at < signalled.get(i, NEVER))
 
 
 def _is_content_of_others(step: Step, message: Message, party: Party, channel_id: str) -> bool:

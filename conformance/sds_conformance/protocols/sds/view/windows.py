@@ -8,6 +8,7 @@ from functools import lru_cache
 from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+DAY_MS = 24 * 3_600_000
 CLOCK_ERROR_MS = 1_800_000
 """Half an hour in milliseconds. The clock of an implementation may be wrong by this time, and a run may take as
 long.

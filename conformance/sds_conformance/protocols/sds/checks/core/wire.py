@@ -26,6 +26,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.refusals import arrived_in_order
 from ...view.timestamps import NEARBY, UNITS, describe_wrong_timestamp
+from ...view.windows import DAY_MS
 
 
 class _Layout(NamedTuple):
@@ -281,12 +282,11 @@ _COARSEST = 1 << 11
 """Distance between neighbouring doubles just below 2^64."""
 _SIGN = 1 << 63
 """The smallest unsigned 64-bit integer that is negative if it is read as a signed integer."""
-_DAY_MS = 86_400_000
 
 
 def _is_now_in_another_unit(lamport: int, now_ms: int) -> bool:
     """Is a timestamp the present time, to within a day, in seconds, microseconds or nanoseconds?"""
-    return any(abs(lamport / per_ms - now_ms) <= _DAY_MS for per_ms in UNITS.values())
+    return any(abs(lamport / per_ms - now_ms) <= DAY_MS for per_ms in UNITS.values())
 
 
 def _through_double(value: int) -> int:
