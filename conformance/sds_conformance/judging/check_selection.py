@@ -14,7 +14,7 @@ class FactFunction(Protocol):
 
     @property
     def of(self) -> Sequence[str]:
-        """Names of the facts that a view must have. If one is missing, the function would report nothing."""
+        """Names of the facts that a view must have; the function is not called for other views."""
         ...
 
 

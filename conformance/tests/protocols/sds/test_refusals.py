@@ -18,9 +18,11 @@ from run_helpers import (
     view,
     with_verdict,
 )
+from sds_conformance.judging.check_selection import CheckSelection
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core import receive
+from sds_conformance.protocols.sds.register import REGISTER
 from sds_conformance.protocols.sds.scenarios.repair.participants import LONGEST_MS, T_MAX_MS
 from sds_conformance.protocols.sds.view.refusals import excuse_refusal
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -67,11 +69,9 @@ def test_a_refused_message_violates_what_it_was_sent_for_and_no_more(
     alice.receive(bob.sync(T + 4, own, first, "gone", requests=["asked-for"]), bob.ephemeral(b"typing"))
     alice.observe()
     seen = view(on)
-    violated = {
-        requirement
-        for requirement, checks in CHECKS_OF_SDS.items()
-        if any(Outcome.VIOLATED in outcomes(check.function, seen) for check in checks)
-    }
+    checks = CheckSelection(REGISTER.facts, (check for those in CHECKS_OF_SDS.values() for check in those))
+    selected = [check for _, check in checks.select(seen)]
+    violated = {check.requirement for check in selected if Outcome.VIOLATED in outcomes(check.function, seen)}
     assert violated == due
 
 
