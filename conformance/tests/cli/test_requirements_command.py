@@ -60,7 +60,7 @@ def test_a_scenario_is_explained() -> None:
     text = words(typed("requirements", "a-missing-dependency").stdout)
     assert f"For SDS-RECV-05: {REQUIREMENTS['SDS-RECV-05'].statement}" in text
     assert "Play it sds-conformance run --scenario a-missing-dependency -- COMMAND" in text
-    assert "Played in plain Play it" in words(typed("requirements", "asked-for-twins").stdout)
+    assert "Played in plain Play it" in words(typed("requirements", "asked-for-lookalikes").stdout)
     (row,) = rows("a-missing-dependency")
     assert (row["kind"], "SDS-RECV-05" in row["requirements"]) == ("scenario", True)
 

@@ -163,16 +163,6 @@ def changes_are_passed_on_after_a_restart(script: Script, alice: Part, bob: Peer
     link.update("gate", deleted=True)
 
 
-@scenario("24")
-def two_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """Bob and Carol send two records with the same key."""
-    alice.link(bob).update("door", "open")
-    script.advance(1_000)
-    alice.link(carol).update("door", "shut")
-    script.settle()
-    alice.observe()
-
-
 @scenario("24", violated=("22",))
 def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob renames two records: to the key of a record of the application, and to the key of a record of Carol."""

@@ -75,9 +75,10 @@ def misleading_contents(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
 
 @scenario("11", long=True)
 def days_of_months(script: Script, alice: Part, bob: Peer) -> None:
-    """The application writes records over four months, at each hour of the day."""
+    """The application writes an old record and a new one over four months, at each hour of the day."""
     subscribe(alice, bob)
     for number in range(24):
+        alice.put("again", number)
         alice.put(f"record {number}", number)
         script.advance(5 * DAY_MS + HOUR_MS + 61_007)
 

@@ -164,18 +164,25 @@ def zeros_in_clocks(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
 @scenario("49", "50", "51", "54", long=True)
 def clocks_with_many_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of more than twelve members differ in the last numbers alone."""
-    link = link_with_record(alice, bob)
-    many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(12)}
+    send_versions_of_many(link_with_record(alice, bob), carol, 12)
+    request_all(alice, observe=True)
+
+
+def send_versions_of_many(link: ScriptLink, carol: Peer, members: int) -> None:
+    """Send versions of six records, whose vector clocks have many members and differ only in the last numbers.
+
+    Of each record, the second version descends from the first, is its ancestor, or is concurrent.
+    """
+    bob = link.peer
+    many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(members)}
+    old, new = {**many, bob: 1}, {**many, bob: 2}
     for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
-        old, new = {**many, bob: 1}, {**many, bob: 2}
         version(link, f"{key} descendant", "old", old, time=times[0])
         version(link, f"{key} descendant", "new", new, time=times[1])
         version(link, f"{key} ancestor", "new", new, time=times[0])
         version(link, f"{key} ancestor", "old", old, time=times[1])
         version(link, f"{key} conflict", "of bob", new, time=times[0])
-        clock = {**old, carol: 1}
-        link.send(version(carol, f"{key} conflict", "of carol", clock, time=times[1]))
-    request_all(alice, observe=True)
+        link.send(version(carol, f"{key} conflict", "of carol", {**old, carol: 1}, time=times[1]))
 
 
 @scenario("41", "44", long=True)
@@ -221,7 +228,7 @@ def a_conflict_for_readers(script: Script, alice: Part, bob: Peer, carol: Peer, 
     request_all(alice, read_only=True)
 
 
-@scenario("24", long=True)
+@scenario("24")
 def three_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Three peers send a record each, all with the same key."""
     for peer in (bob, carol, dave):

@@ -220,16 +220,6 @@ def started_again_between_changes(script: Script, alice: Part, bob: Peer) -> Non
     request_all(alice, observe=True)
 
 
-@scenario("11", long=True)
-def times_of_day(script: Script, alice: Part, bob: Peer) -> None:
-    """The application writes an old record and a new one at five times of the day."""
-    subscribe(alice, bob)
-    for number in range(5):
-        alice.put("again", number)
-        alice.put(f"new {number}", number)
-        script.advance(5 * HOUR_MS + 1_000)
-
-
 @scenario("11")
 def the_first_milliseconds_of_a_second(script: Script, alice: Part, bob: Peer) -> None:
     """The application writes two records a few milliseconds after a full second, and a third one a little later."""

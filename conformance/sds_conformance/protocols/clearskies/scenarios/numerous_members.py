@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from sds_harness.clearskies.script import Part, Peer, Script
 
-from .conflicts import HALF, WIDEST, link_with_record, version
-from .scripts import HOUR_MS, request_all, scenario, subscribe
+from .conflicts import HALF, WIDEST, link_with_record, send_versions_of_many
+from .scripts import request_all, scenario, subscribe
 
 
 @scenario("12", "41", "46", "50", "52", long=True)
 def clocks_with_hundreds_of_members(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Vector clocks of three hundred members differ only in the last numbers; then the application changes a record."""
     subscribe(alice, carol)
-    link = link_with_record(alice, bob)
-    many: dict[Peer | str, int] = {f"member {number}": number + 1 for number in range(300)}
-    old, new = {**many, bob: 1}, {**many, bob: 2}
-    for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
-        version(link, f"{key} descendant", "old", old, time=times[0])
-        version(link, f"{key} descendant", "new", new, time=times[1])
-        version(link, f"{key} ancestor", "new", new, time=times[0])
-        version(link, f"{key} ancestor", "old", old, time=times[1])
-        version(link, f"{key} conflict", "of bob", new, time=times[0])
-        link.send(version(carol, f"{key} conflict", "of carol", {**old, carol: 1}, time=times[1]))
+    send_versions_of_many(link_with_record(alice, bob), carol, 300)
     request_all(alice)
     alice.after(1_000).put("first descendant", "of alice")
     request_all(alice, observe=True)

@@ -199,11 +199,13 @@ WIDEST = 600
 """Number of entries of the longest causal history."""
 
 
-@scenario("RECV-05", "ACK-01", long=True)
+@scenario("RECV-05", "ACK-01", "STATE-09", long=True)
 def hundreds_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """Messages depend on 64 to 512 missing messages, or only the last of many dependencies is missing."""
-    for count in (64, 128, 256, 512):
+    for count in (64, 128, 255, 256, 257, 512):
         alice.receive(bob.content(script.now, *[f"never-sent-{number}" for number in range(count)]))
+    alice.observe()
+    alice.send()
     known = [bob.content(script.now) for _ in range(WIDEST)]
     alice.receive(*known)
     for count in (255, 256, 300, WIDEST):

@@ -164,17 +164,6 @@ def messages_of_all_shapes_are_dependencies(script: Script, alice: Part, bob: Pe
     alice.send()
 
 
-@scenario("RECV-05", "STATE-09", long=True)
-def as_many_dependencies_as_a_byte_counts(script: Script, alice: Part, bob: Peer) -> None:
-    """Messages with 255, 256, 257 and 512 missing dependencies arrive, and wait."""
-    known = bob.content(script.now)
-    alice.receive(known, bob.content(script.now + 1, known))
-    for count in (255, 256, 257, 512):
-        alice.receive(bob.content(script.now + 1, *[f"never-sent-{number}" for number in range(count)]))
-    alice.observe()
-    alice.send()
-
-
 @scenario("DELIVER-06", "STATE-10", long=True)
 def copies_of_long_known_messages(script: Script, alice: Part, bob: Peer) -> None:
     """Copies of messages arrive after two hundred other messages, and again hours and days later."""

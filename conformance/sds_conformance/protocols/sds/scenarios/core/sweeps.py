@@ -29,17 +29,6 @@ def the_last_of_many_is_freed(script: Script, alice: Part, bob: Peer, carol: Pee
     deliver_and_settle(alice, roots[-1]).observe()
 
 
-@scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
-def three_wait_for_one(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
-    """Messages of three senders wait for the same dependency; when it arrives, all of them are delivered."""
-    base = script.now
-    root = bob.content(base)
-    deliver_and_settle(
-        alice, *[peer.content(base + 10 + number, root) for number, peer in enumerate((bob, carol, dave))]
-    )
-    deliver_and_settle(alice, root).observe()
-
-
 @losing("INSWEEP-05")
 def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two messages wait for longer than the loss timeout; then a dependency of one of them arrives after all."""

@@ -47,13 +47,15 @@ def syncs_between_syncs(script: Script, alice: Part, bob: Peer) -> None:
     alice.given(*[bob.sync(script.now + number, known) for number in range(4)]).send_sync()
 
 
-@scenario("SYNC-08", needs=(pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE), of_one_text=True)
+@scenario("SYNC-08", "SYNC-05", needs=(pb.CAPABILITY_SYNC,))
 def own_syncs_and_the_filter(script: Script, alice: Part, bob: Peer) -> None:
     """Six sync messages are sent, then content; its filter shows whether it contains the IDs of the sync messages."""
     known = bob.content(script.now)
     alice.receive(known)
     syncs = [alice.after(100).send_sync() for _ in range(6)]
     alice.observe(known, *syncs)
+    sent = alice.after(100).send()
+    alice.observe(*syncs, sent)
     alice.after(100).send()
 
 

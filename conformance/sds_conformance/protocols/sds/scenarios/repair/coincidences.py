@@ -11,14 +11,7 @@ from ..scripts import HOUR_MS, deliver_and_settle, scenario, tick_every
 from .groups import grouped
 from .participants import FINE, T_MAX, T_MIN, repair_scenario, scattered
 from .requests import lose_messages, send_both_kinds
-from .responses import (
-    deliver_messages,
-    observe_responses,
-    request_messages,
-    request_one_by_one,
-    tick_often,
-    wait_for_responses,
-)
+from .responses import deliver_messages, observe_responses, request_messages, request_one_by_one, wait_for_responses
 
 _resending = partial(
     repair_scenario,
@@ -55,9 +48,7 @@ def messages_from_long_ago_are_asked_for(script: Script, alice: Part, bob: Peer,
     kept = bob.content(script.now)
     deliver_and_settle(alice, *old, kept)
     request_one_by_one(carol, alice, *old)
-    alice.observe()
-    tick_often(alice)
-    wait_for_responses(alice)
+    observe_responses(alice)
     script.advance(2 * HOUR_MS)
     deliver_and_settle(alice, bob.content(script.now)).tick()
     request_messages(carol, alice, kept)
@@ -77,9 +68,7 @@ def repairs_after_the_clock_stepped_back(script: Script, alice: Part, bob: Peer,
         script.advance(pause)
         request_messages(carol, alice, message)
         lose_messages(alice, carol)
-        alice.observe()
-        tick_often(alice)
-        wait_for_responses(alice)
+        observe_responses(alice)
         send_both_kinds(alice, T_MAX, 1_000)
 
 
@@ -94,9 +83,7 @@ def repairs_of_a_busy_participant(script: Script, alice: Part, bob: Peer, carol:
     alice.receive(dave.content(script.now + 1, holds=own[:1]))
     lose_messages(alice, bob, 2)
     request_messages(carol, alice, *messages, own[1])
-    alice.observe()
-    tick_often(alice)
-    wait_for_responses(alice)
+    observe_responses(alice)
     send_both_kinds(alice, T_MIN, T_MAX, 1_000)
 
 

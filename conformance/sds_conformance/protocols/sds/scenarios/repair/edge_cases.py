@@ -7,11 +7,11 @@ from sds_harness.sds.script import Part, Peer, Script, entry, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..core.channels import CHANNELS
-from ..core.lookalikes import BUILT_IN, NEAR
+from ..core.lookalikes import BUILT_IN, NEAR, TWINS
 from ..scripts import deliver_and_settle, scenario
 from .participants import T_MAX, T_MIN, open_with_repairs, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_in_turn
-from .responses import deliver_messages, request_messages, request_one_by_one, tick_often, wait_for_responses
+from .responses import deliver_messages, observe_responses, request_messages, request_one_by_one, wait_for_responses
 
 
 @scenario("R-SWEEP-01", "R-RECV-03", "R-RECV-08", "STATE-16", long=True, violated=("R-SEND-01",))
@@ -61,8 +61,9 @@ def asked_for_in_another_channel(script: Script) -> None:
 @repair_scenario("R-STATE-04", "R-RECV-09", "R-RECV-08", long=True)
 def asked_for_lookalikes(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A participant gets requests for IDs similar to those of its messages, and for IDs such as `__proto__`."""
-    alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(NEAR)])
-    request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in NEAR])
+    pairs = (*NEAR, *TWINS)
+    alice.receive(*[bob.content(script.now + number, message_id=known) for number, (known, _) in enumerate(pairs)])
+    request_messages(carol, alice, *[bob.content(script.now, message_id=other) for _, other in pairs])
     alice.observe()
     wait_for_responses(alice)
     built_in = [bob.content(script.now, message_id=name) for name in BUILT_IN]
@@ -95,6 +96,26 @@ def lookalikes_of_missing_messages(script: Script, alice: Part, bob: Peer, carol
         alice.receive_missing()
 
 
+@repair_scenario("R-STATE-09", "R-SEND-01", "R-TREQ-01", long=True)
+def twins_come_and_are_asked_for(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages are missing; messages with similar IDs arrive or are requested; the missing ones must be requested."""
+    for comes in (True, False):
+        which, number = ("came", 17) if comes else ("asked", 18)
+        pairs = [*((f"{which}-{known}", f"{which}-{other}") for known, other in TWINS), (f"0{number}", f"{number}")]
+        pairs += [("x" * number * 4 + last, "x" * number * 4 + other) for last, other in ("12", "34")]
+        lost = [bob.content(script.now, message_id=known) for known, _ in pairs]
+        twins = [bob.content(script.now, message_id=other) for _, other in pairs]
+        alice.given(bob.content(script.now + 1, *signed(*lost))).observe()
+        if comes:
+            alice.receive(*twins)
+        else:
+            alice.receive(carol.sync(script.now, requests=signed(*twins)))
+        script.advance(T_MAX)
+        send_in_turn(alice, len(lost) + 3, *lost)
+        send_both_kinds(alice, 1_000)
+        alice.receive_missing()
+
+
 @repair_scenario("R-RECV-03", "R-RECV-12", "R-STATE-01", long=True)
 def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """In a causal history and in a repair request, valid entries follow repeated entries."""
@@ -120,9 +141,7 @@ def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     (held,) = deliver_messages(alice, bob, 1)
     for _ in range(2):
         request_messages(carol, alice, held)
-        alice.observe()
-        tick_often(alice)
-        wait_for_responses(alice)
+        observe_responses(alice)
     more = [carol.content(script.now + number) for number in range(8)]
     alice.given(bob.content(script.now + 9, *signed(*more))).observe()
 
@@ -190,3 +209,20 @@ def response_groups_by_number(script: Script) -> None:
             for own in people:
                 for author in people if groups == 3 else people[:6]:
                     script.add(RepairTimes(own, author, message, groups))
+
+
+@repair_scenario("R-STATE-04", "R-RECV-03", "R-RECV-08", long=True)
+def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Messages of a channel that was not joined have the IDs of a missing and a requested message, or request messages.
+
+    These messages change nothing.
+    """
+    held, unasked, lost = (bob.content(script.now + number) for number in range(3))
+    elsewhere = script.peer("bob", "elsewhere")
+    alice.receive(held, unasked, bob.content(script.now + 3, *signed(lost)))
+    request_messages(carol, alice, held)
+    alice.receive(*[elsewhere.content(script.now + 4, message_id=f"bob-{number}") for number in (1, 3)])
+    alice.receive(elsewhere.sync(script.now + 5, requests=signed(unasked, lost)))
+    alice.observe()
+    wait_for_responses(alice)
+    send_both_kinds(alice, 1_000)

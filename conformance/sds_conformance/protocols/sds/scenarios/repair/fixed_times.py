@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..scripts import deliver_and_settle, scenario, tick_every
 from .participants import FINE, T_MAX, T_MIN, open_with_repairs, optional_participant, repair_scenario
 from .requests import lose_messages, send_both_kinds, send_either
-from .responses import LONG_MS, deliver_messages, request_one_by_one, tick_often, wait_for_responses
+from .responses import LONG_MS, deliver_messages, observe_responses, request_one_by_one, tick_often, wait_for_responses
 
 ROUNDS = 5
 
@@ -47,9 +47,7 @@ def the_same_requester_asks_again(script: Script, alice: Part, bob: Peer, carol:
     alice.receive_unanswered(
         since, *[carol.content(script.now, requests=signed(message)) for message in messages[1::2]]
     )
-    alice.observe()
-    tick_often(alice)
-    wait_for_responses(alice)
+    observe_responses(alice)
 
 
 @scenario("STATE-16", "R-RECV-08", "R-STATE-09", needs=(pb.CAPABILITY_CHANNELS,))
