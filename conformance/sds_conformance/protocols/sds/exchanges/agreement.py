@@ -55,7 +55,7 @@ def agrees(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
     scripted = {group_trace.id_of(f"tie-{peer}") for peer in _SCRIPTED}
     ours, theirs = _log(group_trace, SENDER), _log(group_trace, RECEIVER)
     if ours is None or theirs is None:
-        return _agrees_on_the_wire(group_trace, pair)
+        return _agrees_on_the_wire(group_trace)
     sent = {m.message_id: m.lamport_timestamp for label in _ALL if (m := group_trace.message(label)) is not None}
     for side, log in ((pair.sender, ours), (pair.receiver, theirs)):
         logged = dict(log)
@@ -93,7 +93,7 @@ def _blame_wrong_order(pair: Pair, mine: Entries, yours: Entries) -> str:
     return f"{' and '.join(dict.fromkeys(names)) or 'one of the two'} must act"
 
 
-def _agrees_on_the_wire(group_trace: ReadGroupTrace, pair: Pair) -> Cell:
+def _agrees_on_the_wire(group_trace: ReadGroupTrace) -> Cell:
     """Compare causal histories, which may be oldest first or newest first, if a log is not shown."""
     histories = []
     for label in ("m-last", "b-last"):

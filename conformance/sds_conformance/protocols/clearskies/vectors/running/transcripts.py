@@ -138,21 +138,14 @@ def _drop_copies(updates: Iterable[StepResult]) -> list[StepResult]:
 
 def _drop_superseded(updates: list[StepResult]) -> list[StepResult]:
     """Remove versions that a later version by the same writer replaces. A peer may answer with all versions."""
-
-    def is_superseded(one: StepResult) -> bool:
-        return any(_same_record(one, other) and _is_later(other, one) for other in updates)
-
-    return [update for update in updates if not is_superseded(update)]
+    return [update for update in updates if not any(_supersedes(other, update) for other in updates)]
 
 
-def _same_record(one: StepResult, other: StepResult) -> bool:
-    return all(same_json(one[name], other[name]) for name in ("uuid", "last_updated_by"))
-
-
-def _is_later(one: StepResult, other: StepResult) -> bool:
-    """Does one version have a greater revision than the other? A revision that is not an integer is not comparable."""
-    revisions = one["last_updated_rev"], other["last_updated_rev"]
-    return all(isinstance(each, str) for each in revisions) and int(revisions[0]) > int(revisions[1])
+def _supersedes(later: StepResult, update: StepResult) -> bool:
+    """Is ``later`` the same record by the same writer, with a greater revision? Only integers are comparable."""
+    same = all(same_json(later[name], update[name]) for name in ("uuid", "last_updated_by"))
+    revisions = later["last_updated_rev"], update["last_updated_rev"]
+    return same and all(isinstance(each, str) for each in revisions) and int(revisions[0]) > int(revisions[1])
 
 
 def _to_vector_update(message: Message) -> StepResult:

@@ -49,7 +49,7 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> VectorResult:
     if local > SAFE and not _adopted_timestamp(actor, local):
         raise VectorSkippedError("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
-    seen = _run_operation(subject, actor, vector["operation"], received)
+    seen = _run_operation(actor, vector["operation"], received)
     _skip_after_unasked_sync(actor)
     # If no state shows the timestamp, read it from the next message. This proves nothing if that message has the
     # current time.
@@ -90,7 +90,7 @@ def _adopted_timestamp(actor: Actor, local: int) -> bool:
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
-def _run_operation(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+def _run_operation(actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
     """Run the operation of a vector; return the sent message, or the refusal."""
     bob = actor.stage.peer("bob")
     at = received or 0
@@ -155,7 +155,7 @@ def _ask_counting(subject: SdsSubject, vector: Vector) -> VectorResult:
     received = int(vector["received"]) if "received" in vector else None
     if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST_INT32:
         raise VectorSkippedError("counts in larger steps than one, so its timestamps would exceed 31 bits")
-    seen = _run_operation(subject, actor, vector["operation"], received + further if received is not None else None)
+    seen = _run_operation(actor, vector["operation"], received + further if received is not None else None)
     if seen.get("sent") == "None":
         return VectorResult(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
