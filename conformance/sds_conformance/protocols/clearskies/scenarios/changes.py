@@ -5,7 +5,7 @@ from __future__ import annotations
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.script import Part, Peer, Script
 
-from .scripts import request_all, scenario, subscribe
+from .scripts import request_all, scenario, settle_and_observe, subscribe
 
 
 @scenario("01", "14", "15", "26", "29", "35")
@@ -175,8 +175,7 @@ def a_record_of_others_gets_the_key_of_another(script: Script, alice: Part, bob:
     script.advance(1_000)
     link.update("door", 1, after=first)
     link.update("gate", 2, after=second)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
 
 
 @scenario("24", needs=(pb.CAPABILITY_RENAME,))
@@ -186,8 +185,7 @@ def a_rename_onto_another(script: Script, alice: Part, bob: Peer) -> None:
     alice.put("one", 1)
     alice.after(1_000).put("two", 2)
     alice.after(1_000).rename("one", "two")
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
 
 
 @scenario("18", "05", store=True)

@@ -9,7 +9,7 @@ from sds_harness.clearskies.script import Part, Peer, Script
 
 from .conflicts import link_with_record, version
 from .deletions import YEAR_MS
-from .scripts import HOUR_MS, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, settle_and_observe, subscribe
 
 DAY_MS = 24 * HOUR_MS
 MISLEADING_CONTENTS: tuple[tuple[str, Any], ...] = (
@@ -101,8 +101,7 @@ def newer_in_all_but_time(script: Script, alice: Part, bob: Peer, carol: Peer) -
     link.update("elsewhere", "moved of bob", after=records["moved"], time=-HOUR_MS)
     link.update("again", "again of bob", after=restored, time=-HOUR_MS)
     link.update("same", "same of alice", after=records["same"])
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice, observe=True)
 
 
@@ -142,8 +141,7 @@ def changes_without_links_in_conflict(script: Script, alice: Part, bob: Peer) ->
     for key, (kind, later_ms) in keys.items():
         value = None if kind == "null" else "of bob"
         version(link, key, value, {bob: 2}, time=later_ms, deleted=kind == "deleted")
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 
@@ -236,16 +234,14 @@ def keys_in_conflict_and_a_listener(script: Script, alice: Part, bob: Peer, caro
     for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
         link.update(key, "of bob", time=-one * HOUR_MS)
         link.send(carol.update(key, None if key == "door" else "of carol", time=-other * HOUR_MS))
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     moved = link.update("old key", "moved", time=-3 * HOUR_MS)
     link.send(carol.update("wall", "of carol", time=-HOUR_MS))
     request_all(alice)
     link.update("mine", "of bob", time=HOUR_MS)
     link.update("mine too", "of bob", time=-HOUR_MS)
     link.update("wall", "moved", after=moved, clock={bob: 2}, time=-2 * HOUR_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 
@@ -265,8 +261,7 @@ def the_record_without_its_key_changes(script: Script, alice: Part, bob: Peer, c
     version(link, "gate", None, {bob: 2}, record="gate of bob", deleted=True)
     script.settle()
     version(other, "another", "of carol", {carol: 2}, record="gate of carol")
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
     alice.link(dave).send(first["gate"])
     request_all(alice, observe=True)
@@ -320,8 +315,7 @@ def _take_the_keys_away(part: Part, carol: Peer) -> None:
                 version(link, key, None, {carol: 2}, deleted=True, **fields)
             case _:
                 version(link, key, f"{key} of carol, changed", {carol: 2}, time=-3 * HOUR_MS, **fields)
-    part.script.settle()
-    part.observe()
+    settle_and_observe(part)
     request_all(part, observe=True)
 
 
@@ -332,8 +326,7 @@ def one_key_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer
     for key, one, other in (("door", 2, 1), ("gate", 1, 2)):
         link.update(key, "of bob", time=-one * HOUR_MS)
         link.send(carol.update(key, "of carol", time=-other * HOUR_MS))
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     alice.reopen()
     alice.observe()
     request_all(alice)
@@ -579,8 +572,7 @@ def refusals_and_conflicts_of_keys_between(script: Script, alice: Part, bob: Pee
     alice.after(1_000).put("two", 2)
     script.settle()
     other.update("door", "of carol", time=-HOUR_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     alice.after(1_000).put("three", 3)
 
 

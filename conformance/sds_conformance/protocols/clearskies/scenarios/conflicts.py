@@ -7,7 +7,7 @@ from typing import Any
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from sds_harness.clearskies.script import Message, Numbers, Part, Peer, Script, ScriptLink
 
-from .scripts import HOUR_MS, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, settle_and_observe, subscribe
 
 WIDE = (1 << 53) + 1
 HALF = 1 << 31
@@ -97,8 +97,7 @@ def a_conflict_between_two_changes(script: Script, alice: Part, bob: Peer) -> No
     door = alice.put("door", "open")
     script.settle()
     link.update("door", "shut", after=door, concurrent=True, time=HOUR_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     alice.after(1_000).put("window", "open")
     script.settle()
 
@@ -234,8 +233,7 @@ def three_records_with_one_key(script: Script, alice: Part, bob: Peer, carol: Pe
     for peer in (bob, carol, dave):
         alice.link(peer).update("door", f"of {peer.name}")
         script.advance(1_000)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 

@@ -9,7 +9,7 @@ from sds_harness.clearskies.script import Part, Peer, Script, ScriptLink
 
 from .coincidences import DAY_MS
 from .conflicts import link_with_record, version
-from .scripts import HOUR_MS, request_all, scenario, subscribe
+from .scripts import HOUR_MS, request_all, scenario, settle_and_observe, subscribe
 
 # ---- Records ---------------------------------------------------------------------------------------------------------
 
@@ -134,8 +134,7 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
     keys = [f"{order} {kind}" for order in ("earlier", "later") for kind in ("value", "deletion", "both deleted")]
     for key in keys:
         version(link, key, "first", {bob: 1}, time=-3 * HOUR_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     link.cut()
     script.advance(1_000)
     for key in keys:
@@ -146,8 +145,7 @@ def changes_that_nobody_received(script: Script, alice: Part, bob: Peer) -> None
     for key in keys:
         later_ms = HOUR_MS if key.startswith("later") else -HOUR_MS
         version(link, key, "of bob", {bob: 2}, time=later_ms, deleted=key.endswith("deletion"))
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 
@@ -211,8 +209,7 @@ def the_key_comes_back(script: Script, alice: Part, bob: Peer, carol: Peer, dave
     _change_the_hidden_record(script, alice, link, other)
     request_all(alice)
     version(alice.link(dave), "door", "of dave", {dave: 1}, record="door of dave", time=-DAY_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
 
 
 @scenario("54", store=True, long=True)
@@ -230,8 +227,7 @@ def the_key_comes_back_after_a_restart(script: Script, alice: Part, bob: Peer, c
     link = alice.link(bob)
     for key in ("door", "gate"):
         version(link, key, "of bob again", {bob: 2}, record=f"{key} of bob", time=2 * DAY_MS)
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 
@@ -245,8 +241,7 @@ def _change_the_hidden_record(script: Script, alice: Part, link: ScriptLink, oth
     alice.observe()
     erin = script.peer("erin")
     link.send(version(erin, "gate", "of erin", {erin: 1}, record=f"gate of {carol.name}", time=DAY_MS))
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     for key, writer in (("door", link), ("gate", other)):
         name = writer.peer.name
         version(writer, key, f"of {name} again", {writer.peer: 2}, record=f"{key} of {name}", time=2 * DAY_MS)
@@ -268,12 +263,10 @@ def a_key_is_free_before_its_deletion(script: Script, alice: Part, bob: Peer, ca
     script.advance(1_000)
     alice.put("own", 1)
     link.update("theirs", 1, record="the second of theirs")
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     alice.after(1_000).put("own", 2)
     alice.rename("theirs", "renamed")
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)
 
 
@@ -290,6 +283,5 @@ def close_times_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer)
     for key, one, other in (("door", ".100Z", ".900Z"), ("gate", ".900Z", ".100Z")):
         link.update(key, "of bob", time=f"2014-02-23T23:45:39{one}")
         link.send(carol.update(key, "of carol", time=f"2014-02-23T23:45:39{other}"))
-    script.settle()
-    alice.observe()
+    settle_and_observe(alice)
     request_all(alice)

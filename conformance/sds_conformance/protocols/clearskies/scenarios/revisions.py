@@ -82,7 +82,7 @@ def revisions_beyond_32_bits(script: Script, alice: Part, bob: Peer, carol: Peer
 
 
 @scenario("33", "56", violated=("59",), long=True)
-def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+def a_deletion_is_the_last_update(script: Script, alice: Part, bob: Peer) -> None:
     """The last changes of Bob and of the application are deletions; requests name their revisions or earlier ones."""
     link = alice.link(bob)
     link.update("kept", 1)

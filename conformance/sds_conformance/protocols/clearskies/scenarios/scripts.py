@@ -59,6 +59,12 @@ def subscribe(part: Part, peer: Peer, since: Numbers | None = None) -> ScriptLin
     return link
 
 
+def settle_and_observe(part: Part) -> None:
+    """Let time pass until all peers under test are quiet, and observe the records of one of them."""
+    part.script.settle()
+    part.observe()
+
+
 def request_all(part: Part, *, read_only: bool = False, observe: bool = False) -> None:
     """Let a new scripted peer request everything, and close its link when no peer has anything more to send.
 

@@ -42,11 +42,7 @@ def given_up_for_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> No
     alice.observe()
 
 
-@scenario(
-    *("RECV-08", "INSWEEP-05"),
-    needs=(pb.CAPABILITY_VIRTUAL_CLOCK,),
-    asked=pb.Configuration(lost_timeout_ms=0),
-)
+@scenario("RECV-08", "INSWEEP-05", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=pb.Configuration(lost_timeout_ms=0))
 def waits_without_a_loss_timeout(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """No loss timeout is configured: two messages wait for months of sweeps, and then one dependency arrives."""
     late = carol.content(script.now + 1)

@@ -33,8 +33,7 @@ def asked_for_many_of_a_thousand(script: Script, alice: Part, carol: Peer) -> No
 @repair_scenario("R-STATE-01", long=True)
 def two_hundred_are_missing(script: Script, alice: Part, bob: Peer) -> None:
     """One message names two hundred missing messages; messages are sent until T_max, and requested ones arrive."""
-    lost = lose_messages(alice, bob, AT_ONCE)
-    alice.observe()
+    lost = lose_messages(alice, bob, AT_ONCE, observe=True)
     pace = (T_MAX - T_MIN) // PROBES
     script.advance(T_MAX - pace * PROBES)
     for count, pause in ((PROBES, pace), (AT_ONCE, 0)):
@@ -49,8 +48,7 @@ def two_hundred_are_missing(script: Script, alice: Part, bob: Peer) -> None:
 @repair_scenario("R-RECV-12", long=True)
 def two_hundred_are_asked_for_by_another(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Two hundred messages are missing, and before T_min another peer requests all of them in one message."""
-    lost = lose_messages(alice, bob, AT_ONCE)
-    alice.observe()
+    lost = lose_messages(alice, bob, AT_ONCE, observe=True)
     script.advance(T_MIN // 2)
     alice.given(carol.sync(script.now, requests=signed(*lost))).observe()
     for _ in range(6):

@@ -131,8 +131,7 @@ def odd_entries_that_ask(script: Script, alice: Part, bob: Peer, carol: Peer) ->
 @repair_scenario("R-TREQ-01", "R-GLOBAL-09", "R-TRESP-01", long=True, violated=("R-RECV-06",))
 def named_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """T_req and T_resp do not change when a missing message is named again and a stored message is requested again."""
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     alice.receive(carol.sync(script.now, requests=signed(lost)))
     alice.observe()
     alice.after(5_000).given(carol.content(script.now, *signed(lost))).observe()

@@ -107,8 +107,7 @@ def the_same_ids_are_missing_in_two_channels(script: Script) -> None:
 def t_min_is_zero(script: Script, bob: Peer) -> None:
     """T_min is 0 and T_max is two minutes; 24 messages are missing, and sync messages are sent until after T_max."""
     with optional_participant(script, "alice", pb.Configuration(t_min_ms=0)) as alice:
-        lost = lose_messages(alice, bob, 24)
-        alice.observe()
+        lost = lose_messages(alice, bob, 24, observe=True)
         for _ in range(FINE + 2):
             send_either(alice.after(T_MAX // FINE), content=False)
             alice.receive_asked(*lost)
@@ -119,8 +118,7 @@ def unusual_t_min_and_t_max(script: Script, bob: Peer) -> None:
     """T_min and T_max are 70 and 100 s; in each of two rounds, three messages are missing."""
     alice = open_with_repairs(script, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
     for _ in range(2):
-        lost = lose_messages(alice, bob, 3)
-        alice.observe()
+        lost = lose_messages(alice, bob, 3, observe=True)
         times = (
             T_MIN // 2,
             T_MIN - 1_000,

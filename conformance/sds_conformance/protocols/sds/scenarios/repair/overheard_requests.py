@@ -123,8 +123,7 @@ def somebody_else_asks(script: Script, alice: Part, bob: Peer, dave: Peer) -> No
 @repair_scenario("R-RECV-07")
 def somebody_else_asks_early(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """Another peer requests three missing messages before T_min; the participant sends messages until T_max."""
-    lost = lose_messages(alice, bob, 3)
-    alice.observe()
+    lost = lose_messages(alice, bob, 3, observe=True)
     script.advance(T_MIN - 1_000)
     for message in lost:
         alice.given(dave.sync(script.now, requests=signed(message))).observe()
@@ -137,8 +136,7 @@ def named_again_soon_after_the_request_of_another(
 ) -> None:
     """A second before T_max, Dave requests a missing message, and Carol names it again: a new entry is not due soon."""
     for write in (carol.content, carol.sync):
-        (lost,) = lose_messages(alice, bob)
-        alice.observe()
+        (lost,) = lose_messages(alice, bob, observe=True)
         script.advance(T_MAX - 1_000)
         alice.given(dave.sync(script.now, requests=signed(lost))).observe()
         alice.receive(write(script.now, *signed(lost)))
@@ -188,8 +186,7 @@ def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) 
 @repair_scenario("R-RECV-04", "R-RECV-05")
 def nobody_answers_the_others(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Another peer requests a missing message and gets no response; the next message does not name it."""
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     script.advance(T_MAX - 1_000)
     for _ in range(3):
         alice.given(dave.sync(script.now, requests=signed(lost))).observe()
@@ -208,8 +205,7 @@ def _ask_again(alice: Part) -> None:
 @repair_scenario("R-RECV-04", asked=pb.Configuration())
 def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """A request is lost, and the next message does not name the missing message, which must be requested again."""
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     send_either(alice.after(T_MAX), content=False)
     alice.after(1_000).send()
     alice.receive(carol.content(script.now))
@@ -242,8 +238,7 @@ def named_again_after_its_request(script: Script, alice: Part, bob: Peer) -> Non
 @repair_scenario("R-TREQ-01", needs=(pb.CAPABILITY_OBSERVE,))
 def named_again_after_its_removal(script: Script, alice: Part, bob: Peer) -> None:
     """A missing message is requested, and the entry may be removed; then another message depends on the missing one."""
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     send_either(alice.after(T_MAX), content=False)
     alice.after(1_000).send()
     alice.observe()

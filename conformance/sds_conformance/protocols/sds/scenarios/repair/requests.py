@@ -16,12 +16,14 @@ from .participants import NEEDED, T_MAX, T_MIN, open_with_repairs, repair_config
 MANY = 12
 
 
-def lose_messages(part: Part, peer: Peer, count: int = 1) -> list[Message]:
+def lose_messages(part: Part, peer: Peer, count: int = 1, *, observe: bool = False) -> list[Message]:
     """Let the participant receive a message that depends on ``count`` lost messages of ``peer``. Return the lost
-    messages.
+    messages. With ``observe``, request the state afterwards.
     """
     lost = [peer.content(part.script.now - count + number) for number in range(count)]
     part.receive(peer.content(part.script.now + 1, *signed(*lost)))
+    if observe:
+        part.observe()
     return lost
 
 
@@ -70,8 +72,7 @@ def asks_for_what_is_missing(script: Script, alice: Part, bob: Peer) -> None:
 def content_and_sync_ask(script: Script, alice: Part, bob: Peer) -> None:
     """Twice a message is missing until T_max. The first time content is sent first, the second time a sync message."""
     for content_first in (True, False):
-        lost = lose_messages(alice, bob)
-        alice.observe()
+        lost = lose_messages(alice, bob, observe=True)
         send_both_kinds(alice, T_MAX, 1_000, content_first=content_first)
         deliver_and_settle(alice, *lost)
 
@@ -88,8 +89,7 @@ def an_own_message_was_missing(script: Script, alice: Part, bob: Peer) -> None:
 def sends_around_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and a millisecond later."""
     for content in (True, False, True):
-        (lost,) = lose_messages(alice, bob)
-        alice.observe()
+        (lost,) = lose_messages(alice, bob, observe=True)
         for ms in (-1_000, -1, 0, 1):
             send_either(alice.await_due(lost, ms=ms), content=content)
         deliver_and_settle(alice, lost)
@@ -100,8 +100,7 @@ def sends_only_after_t_req(script: Script, alice: Part, bob: Peer) -> None:
     """A message is missing, and the participant sends nothing until 2 s after T_req; then it sends a message."""
     for content in (True, False):
         for _ in range(2):
-            (lost,) = lose_messages(alice, bob)
-            alice.observe()
+            (lost,) = lose_messages(alice, bob, observe=True)
             alice.await_due(lost, ms=2_000, most=T_MAX, otherwise=T_MAX + 1_000)
             send_either(alice, content=content)
             deliver_and_settle(alice, lost)
@@ -113,8 +112,7 @@ def more_is_due_than_fits(script: Script, alice: Part, bob: Peer) -> None:
 
     Periodic work runs before each message.
     """
-    lost = lose_messages(alice, bob, MANY)
-    alice.observe()
+    lost = lose_messages(alice, bob, MANY, observe=True)
     script.advance(T_MAX)
     for number in range(MANY + 1):
         send_either(alice.tick(), content=number % 2 == 0)
@@ -135,8 +133,7 @@ def nothing_to_ask_for(script: Script, alice: Part, bob: Peer) -> None:
 @repair_scenario("R-STATE-02", "R-STATE-09")
 def named_again_and_again(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Others depend on the same missing message many times, which must not postpone the request for it."""
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     for number in range(1, 13):
         alice.after(T_MAX // 12).receive((carol if number % 2 else bob).content(script.now, *signed(lost)))
         if number % 3 == 0:
@@ -169,8 +166,7 @@ def t_max_equals_t_min(script: Script, bob: Peer) -> None:
     for alice, condition in ((odd, f"{T_MAX} <= {T_MIN}"), (usual, f"{T_MAX} > {T_MIN}")):
         with script.when(condition):
             for _ in range(2):
-                (lost,) = lose_messages(alice, bob)
-                alice.observe()
+                (lost,) = lose_messages(alice, bob, observe=True)
                 alice.after(T_MIN).send()
                 alice.after(greatest(0, T_MAX - T_MIN)).send()
                 deliver_and_settle(alice, lost)
@@ -197,8 +193,7 @@ def _wait_for_request(script: Script, bob: Peer, *others: Peer, resends: bool = 
     interval = Period("sync_interval_ms")
     script.require("1000 <= sync_interval_ms", "the sync interval in force is too short for this scenario")
     script.require("sync_interval_ms <= t_max_ms // 4", "the sync interval in force is too long for this scenario")
-    (lost,) = lose_messages(alice, bob)
-    alice.observe()
+    (lost,) = lose_messages(alice, bob, observe=True)
     script.advance(T_MIN - interval)
     for _ in range(ROUNDS):
         script.advance(greatest(interval // 2, (T_MAX - T_MIN + interval * 12) // ROUNDS))
