@@ -49,16 +49,9 @@ def of_each_side(function: SideFunction) -> PropertyFunction:
     @wraps(function)
     def of_all(view: GroupView) -> Iterator[Sighting]:
         for side in view.sides.values():
-            last: Sighting | None = None
-            wrong = False
-            for sighting in function(view, side):
-                if sighting.outcome is Outcome.HELD:
-                    last = sighting
-                else:
-                    wrong = True
-                    yield sighting
-            if last is not None and not wrong:
-                yield last
+            sightings = list(function(view, side))
+            wrong = [sighting for sighting in sightings if sighting.outcome is not Outcome.HELD]
+            yield from wrong or sightings[-1:]
 
     return of_all
 
