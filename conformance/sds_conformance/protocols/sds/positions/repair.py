@@ -92,7 +92,7 @@ def after_a_request(view: ChannelView) -> Iterator[tuple[Step, str]]:
         if again is not None:
             yield again.step, "asks-again"
             continue
-        named = next((r for r in missing.named if asked < r.step.index < end and r.request_is_binding), None)
+        named = next((r for r in missing.named if asked < r.step.index < end and r.is_binding), None)
         if named is None or named.foreign_filter:
             continue
         late = [
@@ -201,7 +201,7 @@ def _find_answer(view: ChannelView, asked: RequestedMessage, until: int, silence
 def asked_for_what_waits(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether a request for a message that waits for its dependencies is answered while the message waits."""
     for asked in view.repair.asked:
-        if asked.buffered and asked.must_be_accepted:
+        if asked.buffered and asked.received.is_binding:
             delivered = (d.step.index for d in view.delivered if d.message_id == asked.message_id)
             yield from _find_answer(view, asked, min(delivered, default=NEVER), "does-not")
 
@@ -211,7 +211,7 @@ def asked_without_a_sender(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether requests for a stored message are answered if they do not name its sender."""
     for asked in view.repair.asked:
         senders = (authors_by_requested_id(view, r).get(asked.message_id, ()) for r in (asked.received, *asked.repeats))
-        if asked.held and not asked.own and asked.must_be_accepted and not any(map(any, senders)):
+        if asked.held and not asked.own and asked.received.is_binding and not any(map(any, senders)):
             yield from _find_answer(view, asked, NEVER, "ignores")
 
 

@@ -220,8 +220,10 @@ class Received:
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.own
 
     @property
-    def request_is_binding(self) -> bool:
-        """Is this a valid message that was accepted, so that its repair request must be honoured (AMB-84)?"""
+    def is_binding(self) -> bool:
+        """Is this a valid message that was accepted, so that its causal history and its repair request must be honoured
+        (AMB-84)?
+        """
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.oddity and not self.rejected
 
     def is_delivered_before(self, index: int) -> bool:

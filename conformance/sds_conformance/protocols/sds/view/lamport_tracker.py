@@ -18,7 +18,7 @@ class LamportTracker:
     def __init__(self, opened: Window, revision: Revision = SDS_2026_01) -> None:
         """``opened`` has the times that the participant's clock may have shown when the channel was opened."""
         self._revision = revision
-        self._low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
+        self.low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
         self._source = "open"
         self._used = False
         self._maybe_delivered_high = 0
@@ -30,7 +30,7 @@ class LamportTracker:
     def _reset(self) -> None:
         self._buffered_high = self._own_sender_high = 0
         self._sync_high = self._waiting_sync_high
-        self._sync_low = self._low
+        self._sync_low = self.low
         self._received_count = 0
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
@@ -68,15 +68,15 @@ class LamportTracker:
         The specification does not say when the timestamp of a channel is initialised. Any time up to the first use of
         the channel is accepted (AMB-111), and so is a first message with exactly that time (AMB-12).
         """
-        return min(self._low, self._revision.lamport_floor(now.low)) - 1 if self.is_open else self._low
+        return min(self.low, self._revision.lamport_floor(now.low)) - 1 if self.is_open else self.low
 
     def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
         """Record an own message, whose timestamp becomes the local timestamp."""
         # A sync message need not change the local timestamp (AMB-18).
-        before = min(self._low, self._sync_low)
+        before = min(self.low, self._sync_low)
         self._used = True
         if not sync or self._revision.sync_advances_lamport:
-            self._low = self._high = lamport
+            self.low = self._high = lamport
         self._source = "sync" if sync else "send"
         self._last_own_now = now.high
         self._reset()
@@ -98,19 +98,19 @@ class LamportTracker:
     def pass_time(self, now: Window) -> None:
         """Record that time passes."""
         if self.is_open:
-            self._low, self._high = min(self._low, now.low), max(self._high, now.high)
-            self._sync_low = self._low
+            self.low, self._high = min(self.low, now.low), max(self._high, now.high)
+            self._sync_low = self.low
 
     def delivered(self, lamport: int) -> None:
         """Record delivered content."""
         self._received_count += 1
         self._used = True
         if lamport > self._high:
-            self._low = self._high = self._sync_low = lamport
+            self.low = self._high = self._sync_low = lamport
             self._source = "delivery"
         else:
             self._late_delivery = True
-            self._low = max(self._low, lamport)
+            self.low = max(self.low, lamport)
             self._sync_low = max(self._sync_low, lamport)
 
     def received_undelivered(self, lamport: int, *, sync: bool, waits: bool = False) -> None:
@@ -137,13 +137,9 @@ class LamportTracker:
         self._received_count += 1
         self._maybe_delivered_high = max(self._maybe_delivered_high, lamport)
 
-    @property
-    def low(self) -> int:
-        return self._low
-
     def lower_to(self, low: int) -> None:
         """Lower the minimum to ``low``: an own message may have been sent before a delivery in the same step."""
-        self._low = min(self._low, low)
+        self.low = min(self.low, low)
         self._sync_low = min(self._sync_low, low)
 
     def raise_to(self, low: int) -> None:
@@ -151,7 +147,7 @@ class LamportTracker:
         of the step.
         """
         if low > self._high:
-            self._low = self._high = self._sync_low = low
+            self.low = self._high = self._sync_low = low
             self._source = "delivery"
 
     def may_have_moved(self, now: Window) -> None:

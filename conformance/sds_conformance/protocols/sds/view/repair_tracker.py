@@ -54,11 +54,6 @@ class MissingMessage:
         return [entry for received, entry in self.entries if received.step.index < step.index]
 
     @property
-    def must_be_noticed(self) -> bool:
-        """Was the message that first named the missing message valid and accepted?"""
-        return self.detected.request_is_binding
-
-    @property
     def first_change(self) -> int:
         """Index of the first step at which the message arrived, was given up, or was requested by another participant.
 
@@ -100,11 +95,6 @@ class RequestedMessage:
     copies: list[Received] = field(default_factory=list)
     """Copies of the requested message that arrived before a response."""
     answers: list[Answer] = field(default_factory=list)
-
-    @property
-    def must_be_accepted(self) -> bool:
-        """Must the participant honour the first request (AMB-84)?"""
-        return self.received.request_is_binding
 
     @property
     def author(self) -> str:

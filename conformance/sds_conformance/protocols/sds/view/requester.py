@@ -143,7 +143,7 @@ class Requester:
     def _certain(self) -> list[MissingMessage]:
         if not self.terms.on:
             return []
-        certain = (m for m in self.view.repair.missing if m.must_be_noticed and not m.detected.foreign_filter)
+        certain = (m for m in self.view.repair.missing if m.detected.is_binding and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self.view.arrivals.items()}
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 

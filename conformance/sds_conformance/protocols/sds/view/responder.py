@@ -159,7 +159,7 @@ def response_periods(view: ChannelView) -> list[ResponsePeriod]:
 
 def must_honour_request(received: Received) -> bool:
     """Must the participant honour the repair request of a received message?"""
-    return received.request_is_binding and not received.own and received.step.reply is not None
+    return received.is_binding and not received.own and received.step.reply is not None
 
 
 def all_copies_equal(view: ChannelView, original: Message) -> bool:

@@ -76,7 +76,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
     rounds: dict[tuple[str, str], list[tuple[ChannelView, RequestedMessage]]] = {}
     for other in everybody:
         for asked in other.repair.asked:
-            if asked.held and not asked.own and asked.must_be_accepted:
+            if asked.held and not asked.own and asked.received.is_binding:
                 rounds.setdefault((asked.message_id, asked.received.message.message_id), []).append((other, asked))
     for (message_id, _), holders in rounds.items():
         answers = sorted((a.answers[0].step for _, a in holders if a.answers), key=lambda step: step.now_ms)
@@ -109,7 +109,7 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
     gaps: dict[str, list[tuple[ChannelView, MissingMessage]]] = {}
     for other in _views_of_channel(view):
         for missing in other.repair.missing:
-            if missing.must_be_noticed:
+            if missing.detected.is_binding:
                 gaps.setdefault(missing.message_id, []).append((other, missing))
     for message_id, requesters in gaps.items():
         terms = view.terms
