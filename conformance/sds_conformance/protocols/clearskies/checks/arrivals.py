@@ -460,7 +460,7 @@ def wide_numbers_survive(view: PeerView) -> Iterator[Observation]:
     arrived = find_wide_numbers(view)
     position = "" if view.can(pb.CAPABILITY_WIDE_INTEGERS) else "CA-6"
     for step, uuid, clock in find_shown_clocks(view) if arrived else ():
-        for member, number in clock.items():
+        for member, number in sorted(clock.items()):
             if (uuid, member) in arrived:
                 most = max(arrived[uuid, member])
                 expected = f"the number {most} for {view.name(member)}, as received"
