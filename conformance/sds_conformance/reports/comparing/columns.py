@@ -173,8 +173,8 @@ def add_titles(columns: Sequence[ReportColumn]) -> list[ReportColumn]:
 def sort_ids(ids: Iterable[str]) -> list[str]:
     """Sort IDs of requirements and positions in the order of the specifications, with unknown IDs last."""
     catalogues = [protocol.rules.catalogue for protocol in protocols()]
-    known = (*(one.requirements for one in catalogues), *(one.positions for one in catalogues))
-    order = {id_: number for number, id_ in enumerate(chain.from_iterable(known))}
+    known = chain(*(one.requirements for one in catalogues), *(one.positions for one in catalogues))
+    order = {id_: number for number, id_ in enumerate(known)}
     return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
 
 
