@@ -49,6 +49,7 @@ SCENARIOS = {
     "mutant ties-ignoring-case": "ties",
     "mutant treats-no-sender-as-itself": "messages-that-name-no-sender",
     "mutant delivers-the-undefined": "messages-without-a-kind",
+    "mutant names-the-newest-twice": "every-way-to-acknowledge",
     "mutant acknowledges-at-the-sweep": "every-way-to-acknowledge",
     "mutant never-resends-the-possible": "possibly-acknowledged-for-weeks",
     "mutant requests-each-message-once-for-ever": "named-again-after-its-request",

@@ -89,6 +89,11 @@ class _Sending(Channel):
             replace(entry, retrieval_hint=hint) for entry, hint in zip(entries, hints[1:] + hints[:1], strict=True)
         )
 
+    @fault(Channel.causal_history, "DELIVER-06", "names the newest message of a causal history twice (AMB-148)")
+    def names_the_newest_twice(self) -> tuple[HistoryEntry, ...]:
+        entries = super().causal_history()
+        return (*entries, *entries[-1:])
+
     @fault(Channel.compose, "SEND-09", "sends the filter of its previous message")
     def stale_filter(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)

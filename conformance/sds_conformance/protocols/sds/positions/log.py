@@ -37,6 +37,14 @@ def _are_ascending(numbers: Sequence[int]) -> bool:
     return all(first < second for first, second in pairwise(numbers))
 
 
+@shows("AMB-148", of="outgoing")
+def repeated_names(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Show whether causal histories name an ID twice. Only a history of several entries is a proof."""
+    for sent in view.outgoing:
+        if len(sent.history) > 1:
+            yield sent.step, "once" if len(set(sent.history)) == len(sent.history) else "twice"
+
+
 @shows("AMB-88", of="ties")
 def order_of_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
     """Show whether messages with equal timestamps are in the order of their IDs by code points, by UTF-16, or by

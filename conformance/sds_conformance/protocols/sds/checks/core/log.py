@@ -175,7 +175,11 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
 def logged_once(view: ChannelView) -> Iterator[Observation]:
-    """However often a message arrives, it is in the log once."""
+    """However often a message arrives, it is in the log once.
+
+    A causal history that names an ID twice proves that the log contains it twice only if the message has arrived twice
+    and the participant does not show its log.
+    """
     duplicates = [r for r in view.received if r.duplicate]
     twice = {r.message.message_id for r in duplicates if not r.own}
     since = {r.message.message_id: r.step.index for r in reversed(duplicates)}
@@ -201,8 +205,10 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
             others = ids_barred_from_log(view, sent.history, sent.step.index)
             double = _first_duplicate([message_id for message_id in sent.history if message_id not in others])
         if double is not None:
+            is_proof = since.get(double, NEVER) < sent.step.index and not view.can(pb.CAPABILITY_OBSERVE)
             expected = f"{double!r} once in causal_history"
-            yield observe_violation(sent.step, "logged-twice", expected, f"{sent.history.count(double)} times")
+            seen = f"{sent.history.count(double)} times"
+            yield observe_violation(sent.step, "logged-twice", expected, seen, "" if is_proof else "AMB-148")
         elif not twice.isdisjoint(sent.history):
             yield observe_met(sent.step)
 
