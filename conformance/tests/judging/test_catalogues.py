@@ -137,7 +137,7 @@ def test_a_code_is_a_slug_of_few_words_with_a_short_description(protocol: Protoc
 
 @PROTOCOLS
 def test_a_code_is_given_by_some_check(protocol: Protocol) -> None:
-    written = written_in(folder_of(protocol) / "checks")
+    written = written_in(folder_of(protocol) / "checks") | written_in(folder_of(protocol) / "view")
     assert [(who, code) for who, code, _ in listed_by(protocol) if code not in written] == []
 
 

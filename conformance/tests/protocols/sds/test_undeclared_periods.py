@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from run_helpers import altered, outcomes, reference, stage, view
+from run_helpers import Handle, altered, certified, outcomes, reference, stage, verdict_on, view
 from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.core import outgoing_buffer
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
+from sds_reference.mutants import MUTANTS
 
 WAIT_MS = 30_000
 
@@ -43,3 +45,12 @@ def test_who_resends_nothing_learns_which_capability_to_declare() -> None:
         (found,) = check(seen)
         assert found.outcome is Outcome.VIOLATED
         assert "declare CAPABILITY_RESEND_PERIOD and report resend_unacknowledged_ms" in found.seen
+
+
+def test_who_resends_in_every_sweep_may_report_the_period_that_it_was_asked_for() -> None:
+    def start() -> Handle:
+        participant = MUTANTS["rebroadcasts-always"].participant_class
+        return reference(participant=participant, without={pb.CAPABILITY_RESEND_PERIOD})
+
+    outcome = certified(start, scenarios=["t-max-is-zero", "asked-for-unacknowledged-messages"])
+    assert verdict_on(outcome, "SDS-R-SWEEP-04").verdict is Verdict.PASS

@@ -442,7 +442,8 @@ def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
     """Is the broadcast of an own message in step ``answer`` certainly no resend, whether resends are declared or not?
 
     It is certainly no resend if the own message was acknowledged before, or if less than a resend period has passed
-    since the first broadcast. If the clock has gone back, the time that has passed proves nothing, because resend
+    since the first broadcast. A participant that does not declare CAPABILITY_RESEND_PERIOD may resend at every tick,
+    whatever period it reports. If the clock has gone back, the time that has passed proves nothing, because resend
     timers may have gone back too.
     """
     if any(m.in_history and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
@@ -450,6 +451,7 @@ def is_no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
     c, sent = view.configuration, view.own(message_id)
     periods: list[int] = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]
     known = c.HasField("resend_unacknowledged_ms") and c.HasField("resend_possibly_acknowledged_ms") and bool(periods)
+    known = known and view.can(pb.CAPABILITY_RESEND_PERIOD)
     if not known or sent is None or not clock_never_goes_back(view, sent.step, answer):
         return False
     waited: int = answer.now_ms - sent.step.now_ms
