@@ -92,15 +92,21 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def requests_of_another_channel_are_not_overheard(view: ChannelView) -> Iterator[Observation]:
-    """A request in another channel does not remove the entry of a missing message with the same ID in this channel."""
+    """A request in another channel does not remove the entry of a missing message with the same ID in this channel.
+
+    Only the time until the next request in this channel is judged, because a request for another message may remove
+    the entry by mistake (SDS-R-STATE-01).
+    """
     side, requested = requester(view), requested_elsewhere(view)
+    asking = [r.step.index for r in view.received if r.message.repair_request]
     for missing in side.certainly_missing if requested else ():
         message_id, since = missing.message_id, requested.get(missing.message_id, 0)
         before = side.shown_between(missing.detected.step.index, since)
         due_ms = next((shown.due[message_id] for shown in before if message_id in shown.due), 0)
+        present = max((shown.step.index for shown in before if message_id in shown.due), default=NEVER)
         end = min(
             side.unchanged_until(missing),
-            side.first_request_index(message_id, since),
+            next((index for index in asking if index > present), NEVER),
             side.may_be_renewed_from(missing),
         )
         for shown in side.shown_between(since, end):

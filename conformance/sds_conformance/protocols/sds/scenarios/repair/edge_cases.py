@@ -30,11 +30,12 @@ def repairs_in_three_channels(script: Script) -> None:
         alice.observe(channel=peer.channel)
     for number, asker in enumerate(askers):
         alice.receive(asker.content(now + 2, requests=signed(held[number]), message_id=f"asks-{number}"))
+        alice.observe(channel=asker.channel)
     for number, asker in enumerate(askers):
         other = entry(names[(number + 2) % 3], sender="bob")
         alice.receive(asker.sync(now + 3, requests=(other,)))
-    for channel in CHANNELS:
-        alice.observe(channel=channel)
+        for channel in CHANNELS:
+            alice.observe(channel=channel)
     wait_for_responses(alice)
     for channel in CHANNELS:
         alice.send(channel=channel)
