@@ -67,6 +67,7 @@ _EARLY = "The server must not end a stream before the harness has ended its side
 _ENDLESS = "The server must end a stream after the harness has ended its side."
 _FLOODS = "Does the server send without end, PING frames for example? It must stop when a connection is closed."
 _NO_REPLY = "Each message of the stream is one Reply in protobuf: `sds-conformance docs proto` shows it."
+_ENDED = "An exception in the server ends the call: log it on stderr, or reply with `error`."
 _NO_SERVICE = "Is it a server of the testee protocol? `sds-conformance docs proto` shows the service and its full name."
 _ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: the default limit of gRPC is lower."
 _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
@@ -294,9 +295,11 @@ class GrpcLink(Link):
                 self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({text})", _NO_SERVICE)
             case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
                 self._fail(FaultKind.NO_START, f"the server rejected the token ({text})", _TOKEN)
-            case _:
+            case grpc.StatusCode.UNAVAILABLE | grpc.StatusCode.CANCELLED:
                 hint = _LOST if self._process is None else ""
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({text})", hint)
+            case _:
+                self._fail(FaultKind.CRASH, f"the server ended the call in answer to {what} ({text})", _ENDED)
 
     def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
         """Raise a fault if the started process ends within ``settling_s`` seconds: its exit status is more informative

@@ -94,7 +94,7 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         ("answers-with-a-huge-id", FaultKind.OVERSIZED, r"an identifier of 40,000,000 bytes \(message_id\)"),
         ("is-too-large", FaultKind.TOO_LONG, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),
         ("unpacks-to-too-much", FaultKind.TOO_LONG, r"the answer to tick is too large .*vs\. 67108864\)"),
-        ("fails", FaultKind.CRASH, "the connection broke in answer to tick .*UNKNOWN.*the log is inside out"),
+        ("fails", FaultKind.CRASH, "the server ended the call in answer to tick .*UNKNOWN.*the log is inside out"),
         ("ends-the-stream", FaultKind.EXIT, "the server ended the conversation in answer to tick"),
     ],
 )

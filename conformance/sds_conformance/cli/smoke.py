@@ -153,8 +153,8 @@ class Validation:
             of = f"{format_count(validator.requests, 'request')} and as many replies"
             text = "match the schemas"
             if validator.framing is Framing.BINARY:
-                text = "have no unknown fields (protobuf messages contain no names that could be misspelt)"
-            print_labelled(out, "Valid", Text(f"{of}, {text}.", "green"))
+                text = "contain no unknown fields (binary messages contain no names that could be misspelt)"
+            print_labelled(out, "Valid", Text(f"{of} {text}.", "green"))
             out.print()
         return not validator.complaints
 
