@@ -187,6 +187,14 @@ class OneHintForAll(Channel):
         return tuple(replace(entry, retrieval_hint=b"store-1") for entry in super().causal_history())
 
 
+class SyncsWhileARequestIsDue(Channel):
+    """Sends a sync message at every tick while a request is due (AMB-83)."""
+
+    def sync_is_due(self, now_ms: int) -> bool:
+        asks = self.config.sync_interval_ms is not None and self.has_requests(now_ms)
+        return asks or super().sync_is_due(now_ms)
+
+
 class IgnoresSyncsWithoutId(Channel):
     """Ignores sync messages with an empty ID (AMB-51)."""
 

@@ -281,6 +281,11 @@ _OF_SDS = {
             choices.OneHintForAll, "same-own-hint", "uses one retrieval hint for all entries of causal histories"
         ),
         _with_channel(
+            choices.SyncsWhileARequestIsDue,
+            "syncs-while-a-request-is-due",
+            "sends a sync message at every tick while a request is due",
+        ),
+        _with_channel(
             choices.IgnoresSyncsWithoutId, "ignores-syncs-without-an-id", "ignores sync messages with an empty ID"
         ),
         _with_channel(

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...channel import Channel
 from ...message import HistoryEntry, Message
 from ...repair import Repair
-from ..registry import fault, for_sizes, register_faults
+from ..registry import for_sizes
 
 
 class _Sized(Repair):
@@ -72,11 +71,3 @@ class LosesEveryAnswer(_Sized):
             self._count += 1
             answers += [message] if self._count % self.size else []
         return answers
-
-
-@register_faults
-class _Syncing(Channel):
-    @fault(Channel.sync_is_due, "SYNC-01", "sends a sync message at every tick while a request is due")
-    def syncs_while_a_request_is_due(self, now_ms: int) -> bool:
-        asks = self.config.sync_interval_ms is not None and self.has_requests(now_ms)
-        return asks or super().sync_is_due(now_ms)
