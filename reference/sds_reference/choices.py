@@ -106,6 +106,20 @@ class SignalsAtTheSweep(Channel):
         super().sweep_incoming(now_ms, effects)
 
 
+class FindsMissingWhenSending(Channel):
+    """Adds the unmet dependencies of waiting messages to the outgoing repair request buffer again when it has sent
+    content: a request of another participant may have removed some of them (AMB-68)."""
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        if self.repair is not None:
+            for waiting in self.incoming:
+                self.repair.track_missing(waiting.message, now_ms)
+        return effects
+
+
 class LostOnceIsLostForAll(Channel):
     """Marks the dependency as lost (AMB-92): then no message waits for this dependency, not even a message that arrives
     later."""

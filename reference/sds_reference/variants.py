@@ -281,6 +281,11 @@ _OF_SDS = {
             choices.OneHintForAll, "same-own-hint", "uses one retrieval hint for all entries of causal histories"
         ),
         _with_channel(
+            choices.FindsMissingWhenSending,
+            "finds-missing-when-sending",
+            "adds unmet dependencies of waiting messages to the repair request buffer again when it sends",
+        ),
+        _with_channel(
             choices.SyncsWhileARequestIsDue,
             "syncs-while-a-request-is-due",
             "sends a sync message at every tick while a request is due",

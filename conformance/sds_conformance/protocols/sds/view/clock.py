@@ -5,7 +5,7 @@ Timers prove nothing across a backward jump: they may go back too, wait until th
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -37,6 +37,12 @@ def clock_of(view: ChannelView) -> Clock:
     latest = list(accumulate((step.now_ms for step in steps), max))
     back = [(one, later) for one, later in pairwise(steps) if later.now_ms < one.now_ms]
     return Clock(steps, [step.index for step in steps], latest, back)
+
+
+def steps_between(view: ChannelView, first: int, last: int) -> list[Step]:
+    """The steps of the participant from the step with the index ``first`` to the step with the index ``last``."""
+    clock = clock_of(view)
+    return clock.steps[bisect_left(clock.indices, first) : bisect_right(clock.indices, last)]
 
 
 def is_latest_time(view: ChannelView, step: Step) -> bool:

@@ -214,10 +214,6 @@ class Requester:
         came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
         return came and not self.in_log(message_id, step)
 
-    def steps_received_between(self, first: int, end: int) -> list[Step]:
-        """The steps that receive messages of other participants, from step ``first`` to the step before ``end``."""
-        return [received.step for received in _between(self.received, first - 1, end)]
-
     def next_received(self, index: int) -> Received | None:
         """The next message of another participant after step ``index``; None if there is none."""
         at = bisect_right(self.received, index, key=_index)

@@ -20,6 +20,7 @@ from .....judging.judgement import Observation, observe_outcome, observe_violati
 from .....judging.view_cache import cache_per_view
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.clock import steps_between
 from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, MissingMessage
@@ -86,8 +87,9 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """The T_req of an entry that was added again after a request, by any participant, follows the formula, too.
 
-    The new T_req may count from another participant's request or from any message that arrived after the request
-    (AMB-68, AMB-69). After an own request, the entry may also stay, so a state must have shown that it was removed.
+    The new T_req may count from the request, or from any later step, because a sweep can detect again that the message
+    is missing (AMB-68, AMB-69). After an own request, the entry may also stay, so a state must have shown that it was
+    removed.
     """
     side = requester(view)
     for missing in side.certainly_missing:
@@ -106,12 +108,10 @@ def times_of_new_entries_by_the_formula(view: ChannelView) -> Iterator[Observati
                 break
             if due is None:
                 continue
-            steps = side.steps_received_between(gone, shown.step.index)
-            if not by_others:
-                steps = [view.trace.steps[gone - 1], *steps, shown.step]
+            steps = steps_between(view, gone, shown.step.index)
             if not all(side.clock_is_monotonic(missing.detected.step, step) for step in steps):
                 continue
-            # After an own request, the entry may have been added again with the request, with a message or in a sweep.
+            # The entry may have been added again with the request, with a message or in a sweep.
             times = [Window(due - step.now_ms, due - step.now_ms) for step in steps]
             if not by_others:
                 times = [Window(due - shown.step.now_ms, due - steps[0].now_ms)]

@@ -28,6 +28,7 @@ UNLISTED = frozenset(
         *("works-at-sends-and-receipts", "delivers-while-sending", "resends-at-fixed-times", "loss-timers-restart"),
         *("histories-of-two-and-three", "asks-for-the-empty-id", "monotonic-clock", "last-version-wins"),
         *("same-own-hint", "ignores-syncs-without-an-id", "syncs-while-a-request-is-due"),
+        *("finds-missing-when-sending",),
     }
 )
 """Variants whose outcomes transcripts do not list yet. The variants of the proposal would make the file of its
