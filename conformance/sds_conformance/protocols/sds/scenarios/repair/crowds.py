@@ -55,7 +55,7 @@ def two_hundred_are_asked_for_by_another(script: Script, alice: Part, bob: Peer,
         send_either(alice.after(T_MAX // 6), content=False)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
+@scenario("R-SEND-03", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
 def a_request_stays_due(script: Script, bob: Peer) -> None:
     """A request is due for a while, and the periodic work runs ten times in a sync interval."""
     alice = open_with_repairs(
