@@ -10,19 +10,17 @@ from sds_reference import PROFILES, BloomParameters, BloomProfile, ForeignFilter
 
 from ..register import shows
 from ..view.channel_view import ChannelView
+from ..view.deafness import ROLL_OVER_KEEPS
 from ..view.facts import Sent
 
 SOME = 3
 """Minimum number of IDs. The probability that a filter holds all of them by chance is one in a million."""
 
-KEPT = 10
-"""Number of IDs that no roll-over drops, because the suite requests no smaller filter (AMB-55)."""
-
 
 def _has_dropped_none(view: ChannelView, first: int, last: Sent) -> bool:
     """Does the filter of ``last`` contain all IDs since the step with the index ``first``, whenever it rolled over?"""
     steps = [*(s.step for s in view.sent), *(r.step for r in view.received)]
-    return sum(first <= step.index < last.step.index for step in steps) <= KEPT
+    return sum(first <= step.index < last.step.index for step in steps) <= ROLL_OVER_KEEPS
 
 
 def _last_with_filter(view: ChannelView) -> Sent | None:

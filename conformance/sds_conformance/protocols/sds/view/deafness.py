@@ -24,7 +24,7 @@ from .channel_view import ChannelView
 from .facts import Received, Sent
 from .windows import clock_at
 
-_ROLL_OVER_KEEPS = 10
+ROLL_OVER_KEEPS = 10
 """Number of IDs that every bloom filter can hold without dropping any, because the suite requests no smaller capacity
 (AMB-55).
 """
@@ -256,7 +256,7 @@ def _clock_or_filter_follows_others(view: ChannelView) -> bool:
             return True
         holds = view.filter_of(sent.message.bloom_filter)
         ids = [r.message.message_id for r in before if r.kind is Kind.CONTENT]
-        few = 0 < len(ids) <= _ROLL_OVER_KEEPS
+        few = 0 < len(ids) <= ROLL_OVER_KEEPS
         if holds is not None and few and all(holds(i) is True for i in ids) and not holds(_NEVER_SENT):
             return True
     return False

@@ -151,7 +151,7 @@ class Sent:
 
     @property
     def named_lamports(self) -> list[int]:
-        """The Lamport timestamps of the entries of the causal history, in its order, as far as ``tail`` has them."""
+        """The Lamport timestamps of those entries of the causal history that are in ``tail``, in their order."""
         places = {item.message_id: item.lamport for item in self.tail}
         return [places[message_id] for message_id in self.history if message_id in places]
 
