@@ -21,8 +21,9 @@ from .paths import OUTPUT_FOLDER
 
 DESCRIPTION = "template.json"
 """The file that describes a template: its language, the programs that it needs, its files, and the commands to build
-and to run it.
+and to run it. Its object ``grpc`` has the values that differ over gRPC.
 """
+_PROTO = {"testee.proto": PAGES["proto"].file}
 
 
 @dataclass(frozen=True)
@@ -34,34 +35,43 @@ class Template:
     needs: str
     """The programs that must be installed."""
     files: tuple[str, ...]
-    """Paths of the files to copy, relative to the folder of the template. Files that a build makes are not listed."""
+    """Paths of the files to copy, relative to the folder of the template. Files that a build makes are not listed.
+    testee.proto is not in the folder: all templates copy the same one.
+    """
     build: tuple[str, ...]
     """Commands that build the adapter, to type in the folder of the adapter."""
     command: tuple[str, ...]
     """The command that runs the adapter, to type in the folder of the adapter."""
+    grpc: bool
+    """True if the adapter is a gRPC server."""
 
     def next_lines(self, folder: Path) -> list[str]:
         """Return the commands to type after the template was written to ``folder``."""
         go = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
-        return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
+        options = ["--grpc", "auto"] if self.grpc else []
+        return [*go, *self.build, shlex.join([program(), "smoke", *options, "--", *self.command])]
 
 
-def templates() -> dict[str, Template]:
-    """Return the templates by LANG, the argument of the command."""
-    return {path.parent.name: _read(path) for path in sorted(PAGES["adapter"].file.parent.glob(f"*/{DESCRIPTION}"))}
+def templates(*, grpc: bool = False) -> dict[str, Template]:
+    """Return the templates by LANG, the argument of the command. With ``grpc``, only those that have a gRPC server."""
+    read = (_read(path, grpc=grpc) for path in sorted(PAGES["adapter"].file.parent.glob(f"*/{DESCRIPTION}")))
+    return {template.folder.name: template for template in read if template.grpc == grpc}
 
 
-def _read(path: Path) -> Template:
+def _read(path: Path, *, grpc: bool) -> Template:
     data = json.loads(path.read_text("utf-8"))
+    grpc &= "grpc" in data
+    data.update(data["grpc"] if grpc else {})
     files, build, command = (tuple(data[name]) for name in ("files", "build", "command"))
-    return Template(path.parent, data["language"], data["needs"], files, build, command)
+    return Template(path.parent, data["language"], data["needs"], files, build, command, grpc)
 
 
 def write(template: Template, folder: Path) -> None:
     """Copy the files of a template into an empty folder, which is created if necessary. Existing files are never
     replaced. After an error, the copied files are removed. Raises OSError.
     """
-    contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
+    sources = {name: template.folder / name for name in template.files} | _PROTO
+    contents = {folder / name: sources[name].read_bytes() for name in template.files}
     with ExitStack() as undo:
         for path, content in contents.items():
             for parent in reversed([parent for parent in path.parents if not parent.exists()]):
@@ -73,6 +83,7 @@ def write(template: Template, folder: Path) -> None:
 
 
 _TEMPLATES = templates()
+_OVER_GRPC = templates(grpc=True)
 _LANGUAGES = "\n".join(f"  {lang:<11} {template.needs}" for lang, template in _TEMPLATES.items())
 _EPILOG = f"""
 \b
@@ -83,6 +94,7 @@ LANG is one of:
 Examples:
   sds-conformance new-adapter python my-adapter
   sds-conformance new-adapter javascript path/to/my-sds/conformance
+  sds-conformance new-adapter python my-server --grpc
 """
 
 
@@ -108,13 +120,19 @@ def _complete_language(context: click.Context, parameter: click.Parameter, incom
 @click.command("new-adapter", epilog=_EPILOG)
 @click.argument("lang", metavar="LANG", callback=_language, shell_complete=_complete_language)
 @click.argument("folder", type=OUTPUT_FOLDER, metavar="DIR")
-def new_adapter_command(lang: str, folder: Path) -> None:
+@click.option("--grpc", is_flag=True, help=f"Write a gRPC server; LANG is {' or '.join(_OVER_GRPC)}.")
+def new_adapter_command(lang: str, folder: Path, grpc: bool) -> None:
     """Write an adapter that runs, for you to complete.
 
     DIR receives a kit, which speaks the testee protocol, an adapter with one function for each command, and a toy
     implementation of SDS, which you replace with your own. The README in DIR lists the steps.
     """
-    template, out = _TEMPLATES[lang], console()
+    if grpc and lang not in _OVER_GRPC:
+        raise click.UsageError(
+            f"the template for {lang} has no gRPC server, but the template for {', '.join(_OVER_GRPC)} has one. "
+            f"`{program()} docs transports` describes how to generate code from testee.proto in other languages"
+        )
+    template, out = (_OVER_GRPC if grpc else _TEMPLATES)[lang], console()
     try:
         if folder.exists() and any(folder.iterdir()):
             raise click.UsageError(f"{folder} is not empty: name a new or an empty folder")

@@ -16,6 +16,7 @@ import pytest
 
 from native_templates import LANGUAGES, build_once
 from run_helpers import REPOSITORY
+from sds_conformance.cli.docs import PAGES
 from sds_conformance.cli.new_adapter import Template, templates, write
 from suite_terminal import typed, words
 
@@ -62,6 +63,12 @@ def test_2_an_unknown_language_is_reported_those_there_are(tmp_path: Path) -> No
     assert not (tmp_path / "x").exists()
 
 
+def test_2_only_python_has_a_grpc_server(tmp_path: Path) -> None:
+    assert "smoke --grpc auto -- python3 server.py" in typed("new-adapter", "python", tmp_path / "x", "--grpc").stdout
+    assert (tmp_path / "x" / "testee.proto").read_bytes() == PAGES["proto"].file.read_bytes()
+    assert "describes how to generate code" in words(typed("new-adapter", "go", tmp_path / "y", "--grpc").stderr)
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_nothing_stays_of_what_was_not_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
     folder = tmp_path / "deep" / "er"
@@ -93,10 +100,8 @@ def shell(folder: Path, lines: list[str]) -> subprocess.CompletedProcess[str]:
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sds_conformance "$@"\n', "utf-8")
     program.chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    typed_lines = "\n".join(["set -e", *lines])
-    return subprocess.run(
-        ["sh", "-c", typed_lines], capture_output=True, text=True, timeout=PATIENCE_S, env=environment, check=False
-    )
+    command = ["sh", "-c", "\n".join(["set -e", *lines])]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, env=environment, check=False)
 
 
 def missing_tools(template: Template) -> list[str]:
@@ -105,13 +110,12 @@ def missing_tools(template: Template) -> list[str]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("lang", TEMPLATES)
-def test_what_it_says_to_type_next_ends_in_a_green_smoke(tmp_path: Path, lang: str) -> None:
+@pytest.mark.parametrize(("lang", "options"), [*((lang, ()) for lang in TEMPLATES), ("python", ("--grpc",))])
+def test_what_it_says_to_type_next_ends_in_a_green_smoke(tmp_path: Path, lang: str, options: tuple[str, ...]) -> None:
     if missing := missing_tools(TEMPLATES[lang]):
         pytest.skip(f"not on this machine: {', '.join(missing)}")
-    folder = tmp_path / "my adapter"
-    output = typed("new-adapter", lang, folder).stdout.splitlines()
-    done = shell(folder, [line.strip() for line in output if line.startswith("  ")])
+    output = typed("new-adapter", lang, tmp_path / "my adapter", *options).stdout.splitlines()
+    done = shell(tmp_path / "my adapter", [line.strip() for line in output if line.startswith("  ")])
     assert done.returncode == 0, done.stderr
     assert "The adapter answers." in done.stdout
 
@@ -130,9 +134,9 @@ def test_the_toys_have_the_same_honest_report(tmp_path: Path) -> None:
         report = json.loads(result.stdout)
         assert report["implementation"]["name"] == "toy-sds"
         assert (report["breakdowns"], report["summary"]["complete"]) == ([], True)
-        skipped = [row["reason"] for row in report["requirements"] if row["verdict"] == "skipped"]
-        assert all(reason.startswith("not declared: ") for reason in skipped)
-        verdicts[lang] = {row["id"]: row["verdict"] for row in report["requirements"]}
+        rows = report["requirements"]
+        assert all(row["reason"].startswith("not declared: ") for row in rows if row["verdict"] == "skipped")
+        verdicts[lang] = {row["id"]: row["verdict"] for row in rows}
     assert Counter(verdicts["python"].values()) == {"pass": 68, "skipped": 102}
     assert all(judged == verdicts["python"] for judged in verdicts.values())
 

@@ -156,6 +156,22 @@ def line_of(reply: dict[str, Any]) -> bytes:
     return text.encode("utf-8", "replace") + b"\n"
 
 
+def reply_to(mine: Implementation, participants: dict[int, Any], line: bytes) -> bytes:
+    """The reply to one request; both are a line of ProtoJSON."""
+    number: Any = 0
+    try:
+        request = json.loads(line.decode("utf-8"))
+        number = request.pop("id", 0)
+        answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
+        return line_of({"id": number, **answer})
+    except RejectedError as reason:
+        return line_of({"id": number, "rejected": {"reason": str(reason)}})
+    except Exception as error:  # A fault of the adapter: the suite quotes the reply.
+        traceback.print_exc()
+        where = traceback.extract_tb(error.__traceback__)[-1].name
+        return line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})
+
+
 def serve(mine: Implementation) -> None:
     """Answer every line of stdin until it ends."""
     if os.environ.get("SDS_TESTEE_FRAMING", "json") != "json":
@@ -166,17 +182,5 @@ def serve(mine: Implementation) -> None:
     sys.stdout = sys.stderr
     participants: dict[int, Any] = {}
     for line in sys.stdin.buffer:  # Read and write bytes, so that the encoding does not depend on the locale.
-        number: Any = 0
-        try:
-            request = json.loads(line.decode("utf-8"))
-            number = request.pop("id", 0)
-            answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
-            reply = line_of({"id": number, **answer})
-        except RejectedError as reason:
-            reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
-        except Exception as error:  # A fault of the adapter: the suite quotes the reply.
-            traceback.print_exc()
-            where = traceback.extract_tb(error.__traceback__)[-1].name
-            reply = line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})
-        replies.write(reply)
+        replies.write(reply_to(mine, participants, line))
         replies.flush()
