@@ -229,6 +229,7 @@ def _show(
         _show_warning(out, answered, outcome.revision)
     if warned:
         out.print()
+    _show_choices(out, [answered for answered in outcome.answered if answered.answer.status is Status.ACCEPTABLE])
     rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
     skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
     rows += [(f"{count} skipped", reason) for reason, count in skipped.most_common()]
@@ -304,16 +305,42 @@ def _show_cause(out: Console, cause: WrongAnswers) -> None:
     head = Text.assemble(("FAIL  ", _STYLES[Status.FAIL]), (printable(cause.requirement), "bold"))
     out.print(head.append(f"  {format_count(len(cause.answered), 'vector')}", "dim"), soft_wrap=True)
     _show_answer(out, first, alike=True)
-    if others:
-        names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
-        more = f" and {format_count(len(others) - MOST_NAMES, 'more vector')}" if len(others) > MOST_NAMES else ""
-        print_labelled(out, "Also", f"{names}{more}")
+    _show_others(out, others)
     show_under(out, cause.under)
     out.print()
 
 
+def _show_choices(out: Console, acceptable: Sequence[AnsweredVector]) -> None:
+    """Print the acceptable answers: for each group and reason the first answer in full, and the names of the other
+    vectors.
+    """
+    choices: dict[tuple[str, str], list[AnsweredVector]] = {}
+    for answered in acceptable:
+        choices.setdefault((answered.group, answered.answer.reason), []).append(answered)
+    for (_, reason), (first, *others) in choices.items():
+        head = Text.assemble("ACCEPTABLE  ", (printable(reason, LONGEST), "bold"))
+        out.print(head.append(f"  {format_count(1 + len(others), 'vector')}", "dim"), soft_wrap=True)
+        for title, text in (
+            ("Vector", printable(first.vector["id"])),
+            ("Comment", printable(first.vector["comment"], LONGEST)),
+            ("Seen", first.answer.seen),
+            ("Preferred", first.answer.expected),
+        ):
+            if text:
+                print_labelled(out, title, text)
+        _show_others(out, others)
+        out.print()
+
+
+def _show_others(out: Console, others: Sequence[AnsweredVector]) -> None:
+    if others:
+        names = ", ".join(printable(one.vector["id"]) for one in others[:MOST_NAMES])
+        more = f" and {format_count(len(others) - MOST_NAMES, 'more vector')}" if len(others) > MOST_NAMES else ""
+        print_labelled(out, "Also", f"{names}{more}")
+
+
 MOST_NAMES = 6
-"""Maximum number of other vectors of a root cause that are printed."""
+"""Maximum number of other vectors with the same root cause or the same choice that are printed."""
 
 
 def _show_answer(out: Console, answered: AnsweredVector, *, alike: bool = False) -> None:
@@ -344,7 +371,7 @@ def _show_answer(out: Console, answered: AnsweredVector, *, alike: bool = False)
 
 
 _MEANT = (
-    (Status.ACCEPTABLE, "acceptable", "legal, but not the recommended outcome"),
+    (Status.ACCEPTABLE, "acceptable", "legal, but not the recommended outcome; --json contains all answers"),
     (Status.WARN, "warned", "a violated SHOULD, or a violation that a position softens; --json contains the answers"),
 )
 """Explanations of columns whose title is not clear by itself."""

@@ -42,6 +42,7 @@ class VectorResult:
 
     status: Status
     expected: str = ""
+    """The legal outcomes. Of an acceptable answer and of a warned outcome: the recommended outcome."""
     seen: str = ""
     reason: str = ""
     """Why the vector was skipped, the position that allows the answer, or the violated requirement."""
@@ -116,7 +117,8 @@ def judge_outcome(
             if number == 0:
                 return VectorResult(Status.PASS)
             status = Status.WARN if outcome.get("warned") else Status.ACCEPTABLE
-            return VectorResult(status, reason=outcome.get("position", "another legal outcome"))
+            reason = outcome.get("position", "another legal outcome")
+            return VectorResult(status, format_value(outcomes[0]), shown or format_value(seen), reason)
     expected = " or ".join(format_value(outcome) for outcome in outcomes[:3])
     difference = REFUSAL if seen == REFUSED else ""
     return VectorResult(Status.FAIL, expected, shown or format_value(seen), difference=difference)

@@ -49,7 +49,7 @@ BODIES = {
 
 
 def _register_group(profile: SignatureProfile) -> None:
-    title = f"Bodies, and the messages that are signed as {profile.name}."
+    title = f"The signed message of a given body, with the profile {profile.name}."
 
     @REGISTER.group(f"signing-{profile.name}", "sign", title, NOTES, (CLEARSKIES_DATABASE.name,))
     def build_vectors(revision: Text) -> list[Vector]:

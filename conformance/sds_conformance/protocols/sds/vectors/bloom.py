@@ -67,7 +67,7 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
 
 
 def _register_build_group(profile: BloomProfile) -> None:
-    title = f"Filters as they are made. {profile.description}."
+    title = f"The bytes of the bloom filter that holds the given message IDs. {profile.description}."
 
     @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, revisions=EVERY)
     def build(revision: Revision) -> list[Vector]:
@@ -97,7 +97,7 @@ def _register_build_group(profile: BloomProfile) -> None:
 
 
 def _register_query_group(profile: BloomProfile) -> None:
-    title = f"Filters as they are read. {profile.description}."
+    title = f"The message IDs that a received bloom filter contains. {profile.description}."
 
     @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, revisions=EVERY)
     def query(revision: Revision) -> list[Vector]:

@@ -57,4 +57,4 @@ def _hash_vector(profile: HashProfile, slug: str, comment: str, parts: list[str]
 
 
 for _profile in HASH_PROFILES.values():
-    _register_group(_profile, f"The hash {_profile.name}. {_profile.description}.")
+    _register_group(_profile, f"Hashes of one or two strings with {_profile.name}. {_profile.description}.")

@@ -34,7 +34,9 @@ _PARTICIPANTS = ("alice", "bob", "carol", "zo\u00eb-\U0001f98a")
 _MESSAGES = ("m1", "m2", "0123456789abcdef" * 4)
 
 
-@group("t-req", "repair-times", "When a missing message is asked for.", REQUEST_NOTES)
+@group(
+    "t-req", "repair-times", "T_req of SDS-R: the time when a participant requests a missing message.", REQUEST_NOTES
+)
 def t_req(revision: Revision) -> list[Vector]:
     """Build tests of T_req: its offset from the detection, under each named hash."""
     requirements = ["SDS-R-TREQ-01", "SDS-R-TREQ-02", "SDS-R-TREQ-04", "SDS-R-RECV-06"]
@@ -51,7 +53,9 @@ def t_req(revision: Revision) -> list[Vector]:
     return out
 
 
-@group("t-resp", "repair-times", "When a request for a message is answered.", RESPONSE_NOTES)
+@group(
+    "t-resp", "repair-times", "T_resp of SDS-R: the time when a participant answers a repair request.", RESPONSE_NOTES
+)
 def t_resp(revision: Revision) -> list[Vector]:
     """Build tests of T_resp: its offset from the request, under each named hash. Authors of messages have offset 0."""
     requirements = ["SDS-R-TRESP-01", "SDS-R-TRESP-03", "SDS-R-TRESP-04", "SDS-R-TRESP-06", "SDS-R-RECV-10"]
@@ -70,7 +74,12 @@ def t_resp(revision: Revision) -> list[Vector]:
     return out
 
 
-@group("response-groups", "repair-times", "Who may answer for which message.", GROUP_NOTES)
+@group(
+    "response-groups",
+    "repair-times",
+    "The response group of a message in SDS-R: may this participant answer a request for it?",
+    GROUP_NOTES,
+)
 def response_groups(revision: Revision) -> list[Vector]:
     """Build tests of membership in a response group, under each named hash."""
     out = []

@@ -100,7 +100,13 @@ COMMENTS: dict[str, str] = json.loads((Path(__file__).parent / "conversations" /
 """By scenario: the comment of a released transcript, which never changes, if the scenario has another summary now."""
 
 
-@group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, revisions=EVERY)
+@group(
+    "transcripts",
+    "transcript",
+    "The broadcasts and events of one participant at each step of a conversation.",
+    NOTES,
+    revisions=EVERY,
+)
 def transcripts(revision: Revision) -> list[Vector]:
     """Build a transcript of each scenario in `CHOSEN` or, for the proposal, in `OF_THE_PROPOSAL`."""
     chosen = CHOSEN if revision.repairs else OF_THE_PROPOSAL

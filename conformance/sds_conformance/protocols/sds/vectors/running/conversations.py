@@ -34,7 +34,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
         subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
     undeclared = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
-    first, unlisted, played = True, "", 0
+    accepted, unlisted, played = VectorResult(Status.PASS), "", 0
     lacking: dict[str, None] = {}
     try:
         player = TranscriptPlayer(stage, vector)
@@ -45,9 +45,12 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
             lacking |= dict.fromkeys(_find_unshown_parts(seen, step["outcomes"][0], vector["needs"]))
             outcomes = [without_events(outcome, undeclared) for outcome in step["outcomes"]]
             place = next((index for index, outcome in enumerate(outcomes) if matches_outcome(seen, outcome)), None)
-            first &= place == 0
+            shown = f"step {number} ({step['do']}): {format_value(seen) if seen else 'nothing'}"
             if place is None and not unlisted:
-                unlisted = f"step {number} ({step['do']}): {format_value(seen) if seen else 'nothing'}"
+                unlisted = shown
+            if place and accepted.status is Status.PASS:
+                recommended = format_value(outcomes[0])
+                accepted = VectorResult(Status.ACCEPTABLE, recommended, shown, "another listed outcome")
     except StepNotPlayedError as stopped:
         if not unlisted:
             raise VectorSkippedError(str(stopped)) from None
@@ -59,7 +62,7 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> VectorResult:
             Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}"
         )
     if not unlisted:
-        return VectorResult(Status.PASS) if first else VectorResult(Status.ACCEPTABLE, reason="another listed outcome")
+        return accepted
     return _judge_unlisted(subject, stage.trace, unlisted)
 
 
