@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache, partial
@@ -15,6 +16,7 @@ from ..judging.causes import Cause, is_reported_elsewhere
 from ..judging.certification import Certification
 from ..judging.finding_replays import FindingReplays
 from ..judging.formats import format_count
+from ..judging.plan import Plan
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict, full_code
 from ..presentation.invocation import Invocation
@@ -161,7 +163,17 @@ def _unplayed_notes(outcome: Certification, left_out_scenarios: int) -> list[str
         were = "was" if len(outcome.plan.scenarios) == 1 else "were"
         what = f"{format_count(left_out_scenarios, 'other scenario')} may also show violations"
         out.append(f"Only the {played} for the selected requirements {were} played: {what}. --scenario '*' plays all.")
+        if related := _related_requirements(outcome.plan):
+            more = f" and {format_count(len(related) - 3, 'more requirement')}" if len(related) > 3 else ""
+            out.append(f"The played scenarios also test {', '.join(related[:3])}{more}: not selected, so not judged.")
     return out
+
+
+def _related_requirements(what: Plan) -> list[str]:
+    """Return the requirements that scenarios of the plan test, but that were not selected, by number of scenarios."""
+    judged = {one.id for one in what.rules.judged_requirements(what.revision, what.profile)} - set(what.requirements)
+    count = Counter(name for scenario in what.scenarios for name in scenario.exercises if name in judged)
+    return [name for name, _ in count.most_common()]
 
 
 def _notes(outcome: Certification) -> list[Finding]:
