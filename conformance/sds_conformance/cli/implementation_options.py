@@ -292,7 +292,9 @@ class DrivenImplementation:
     def begin(self) -> None:
         """Print that the bundled reference is driven, after the command line was validated."""
         if self.bundled:
-            console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(self.command)}")
+            console(stderr=True).print(
+                "No COMMAND given: driving the bundled reference. Add -- COMMAND to drive your implementation."
+            )
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Connect to a new process, with these environment variables in addition to the inherited ones, or to the

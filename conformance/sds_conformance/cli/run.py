@@ -149,8 +149,8 @@ def run_command(
 ) -> None:
     """Test an implementation against every requirement.
 
-    COMMAND starts the implementation. With neither COMMAND nor --grpc, the bundled reference model is tested. If
-    exactly one requirement is selected, the conversation is shown message by message.
+    COMMAND starts the implementation. Without COMMAND, and without a running server at --grpc ADDRESS, the bundled
+    reference model is tested. If exactly one requirement is selected, the conversation is shown message by message.
     """
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))

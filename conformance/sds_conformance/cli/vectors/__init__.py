@@ -74,7 +74,7 @@ def vectors_command() -> None:
     """Test an implementation with the golden vectors.
 
     The vectors are JSON files of inputs and legal results, for any language. `sds-conformance docs vectors` explains
-    each group. add, replace, format, generate, lint and release are for developers of the suite.
+    each group.
     """
 
 
@@ -402,3 +402,7 @@ def _files_to_export(source: Path) -> list[Path]:
 
 
 vectors_command.add_command(run_command)
+vectors_command.sections = {
+    "Use the vectors": ("run", "list", "export"),
+    "Develop the vectors": ("add", "replace", "format", "generate", "lint", "release"),
+}
