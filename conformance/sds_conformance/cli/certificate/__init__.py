@@ -116,7 +116,8 @@ def write(
     show_level(screen, made)
     screen.print(Text.assemble("Certificate: ", (str(out), "blue")), soft_wrap=True)
     screen.print("Others verify the certificate, and replay a sample of its scenarios, with")
-    screen.print(f"  {program()} certificate verify {shlex.quote(str(out))} -- COMMAND", soft_wrap=True)
+    grpc = "--grpc auto " if made.data["carrier"] == "grpc" else ""
+    screen.print(f"  {program()} certificate verify {grpc}{shlex.quote(str(out))} -- COMMAND", soft_wrap=True)
 
 
 @certificate_command.command("show", epilog=_SHOW)

@@ -273,7 +273,8 @@ def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Cert
     head = "Holds" if sample.everything else "Holds for the sample"
     total = len(rows) if sample.everything else count_judged(certificate.data)
     what = "verdict" if sample.everything else "judged verdict"
-    _end(out, head, f"{len(found.compared)} of {format_count(total, what)} were reproduced", Exit.CONFORMANT)
+    were = "was" if total == 1 else "were"
+    _end(out, head, f"{len(found.compared)} of {format_count(total, what)} {were} reproduced", Exit.CONFORMANT)
 
 
 def _differ(out: Console, differences: Iterable[str], summary: str) -> None:
