@@ -25,7 +25,8 @@ LARGEST = 64 * 2**20  # Bytes of a message; the default of grpcio is 4 MiB.
 class Testee(testee_pb2_grpc.TesteeServicer):
     def Converse(self, requests: Iterator[Any], context: Any) -> Iterator[Any]:  # noqa: N802
         """One conversation, which has participants of its own."""
-        mine, participants = Adapter(), {}
+        mine = Adapter()
+        participants: dict[int, Any] = {}
         for request in requests:
             reply = reply_to(mine, participants, json_format.MessageToJson(request).encode())
             try:
