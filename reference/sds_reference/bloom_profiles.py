@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from google.protobuf.message import DecodeError
@@ -168,9 +168,7 @@ def _from_nim_envelope(wire: bytes, agreed: BloomParameters) -> tuple[BloomParam
         envelope = NimEnvelope.FromString(wire)
     except DecodeError:
         raise ForeignFilterError(f"the {len(wire)} bytes are not a nim-sds filter envelope") from None
-    parameters = BloomParameters(
-        envelope.capacity, envelope.error_rate_millionths / 1_000_000, envelope.bit_count, envelope.hash_count
-    )
+    parameters = replace(agreed, bits=envelope.bit_count, hashes=envelope.hash_count)
     if not 0 < parameters.bits <= _MAX_BITS or not 0 < parameters.hashes <= _MAX_HASHES:
         raise ForeignFilterError(
             f"the envelope declares {parameters.bits} bits and {parameters.hashes} hashes, which no filter can have"
