@@ -10,7 +10,7 @@ channel uses it only if Config.sds_r is set. Only the folder ``testee`` does I/O
 from .bloom_filter import RollingBloomFilter, build_filter
 from .bloom_profiles import PROFILES, BloomParameters, BloomProfile, FilterView
 from .channel import Channel
-from .config import AfterRequest, Config, OwnIds, RepairConfig, bloom_profile
+from .config import Config, OwnIds, RepairConfig, bloom_profile
 from .effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from .errors import (
     ConfigurationError,
@@ -41,7 +41,6 @@ __all__ = [
     "V2026_01",
     "AckState",
     "Acknowledged",
-    "AfterRequest",
     "BloomParameters",
     "BloomProfile",
     "Channel",

@@ -24,16 +24,6 @@ class OwnIds(Enum):
     NEVER = "never"
 
 
-class AfterRequest(Enum):
-    """What happens to the entry of a missing message after it was requested (AMB-68)."""
-
-    KEEP = "keep"
-    """Every later message requests the missing message again until it arrives: no rule of the specification removes the
-    entry."""
-    FORGET = "forget"
-    NEVER_AGAIN = "never again"
-
-
 @dataclass(frozen=True, slots=True)
 class RepairConfig:
     """Configuration of SDS-R (section "SDS-R global state"); times in milliseconds."""
@@ -55,7 +45,9 @@ class RepairConfig:
     """Resolution, in milliseconds, of the clock for T_req and T_resp (AMB-05)."""
     max_requests: int = 3
     """Largest number of entries in a repair request; the specification recommends at most 3 (AMB-86)."""
-    after_request: AfterRequest = AfterRequest.KEEP
+    forgets_requests: bool = False
+    """Remove the entry of a missing message once it was requested, instead of requesting it with every later message
+    until it arrives (AMB-68)."""
     requests_expire: bool = False
     """Stop requesting a missing message T_max after its T_req (AMB-81)."""
     answers_at_once: bool = False

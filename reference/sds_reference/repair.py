@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 
-from .config import AfterRequest, Config
+from .config import Config
 from .message import HistoryEntry, Kind, Message
 from .repair_buffer import RepairBuffer, RepairEntry
 from .repair_times import in_response_group, t_req_offset, t_resp_offset
@@ -41,12 +41,8 @@ class Repair:
 
     def eligible_requests(self, now_ms: int) -> list[HistoryEntry]:
         """Rule: entries with ``T_req <= current_time`` are eligible; the lowest T_req come first, up to the maximum."""
-        once = self.config.after_request is AfterRequest.NEVER_AGAIN
-        waiting = (
-            item.entry
-            for item in self.outgoing.due(self.current_time(now_ms))
-            if not (once and item.was_requested) and not self.has_expired(item, now_ms)
-        )
+        due = self.outgoing.due(self.current_time(now_ms))
+        waiting = (item.entry for item in due if self.is_eligible_request(item, now_ms))
         return list(islice(waiting, self.config.max_requests))
 
     def current_time(self, now_ms: int) -> int:
@@ -63,14 +59,14 @@ class Repair:
 
     def after_request(self, entry: HistoryEntry) -> None:
         """Update an entry that was part of a request; the specification does not say how (AMB-68)."""
-        if self.config.after_request is AfterRequest.FORGET:
+        if self.config.forgets_requests:
             self.drop(entry.message_id)
-        elif (item := self.outgoing.get(entry.message_id)) is not None:
-            item.was_requested = True
 
-    def has_expired(self, item: RepairEntry, now_ms: int) -> bool:
-        """Did T_max pass since the T_req of the entry, and are requests configured to expire then (AMB-81)?"""
-        return self.config.requests_expire and item.due_ms <= now_ms - self.config.t_max_ms
+    def is_eligible_request(self, item: RepairEntry, now_ms: int) -> bool:
+        """Is the due entry eligible? If requests expire, only until T_max after its T_req (AMB-81)."""
+        if not self.config.requests_expire:
+            return True
+        return item.due_ms > now_ms - self.config.t_max_ms
 
     def expire(self, now_ms: int) -> None:
         """Drop entries that have expired without a repair, if requests are configured to expire (AMB-81)."""

@@ -16,8 +16,6 @@ class RepairEntry:
 
     entry: HistoryEntry
     due_ms: int
-    was_requested: bool = False
-    """The entry was already part of a repair request (outgoing buffer only)."""
 
 
 class RepairBuffer:

@@ -15,7 +15,7 @@ from sds_testee.composition import Variation
 from . import choices, proposal_choices, reply_choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
 from .channel import Channel
-from .config import AfterRequest, OwnIds, RepairConfig
+from .config import OwnIds, RepairConfig
 from .hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, HashProfile
 from .participant import Participant
 
@@ -163,7 +163,7 @@ _OF_SDS = {
         _with_repair(
             "forgets-requests",
             "removes a message from its outgoing repair request buffer when it requests the message",
-            after_request=AfterRequest.FORGET,
+            forgets_requests=True,
         ),
         _with_repair("lets-requests-expire", "stops requesting a message T_max after its T_req", requests_expire=True),
         _with_repair(
@@ -472,7 +472,7 @@ _OF_SDS = {
             "requests-one-and-forgets-it",
             "requests one message at a time, and then removes it from its outgoing repair request buffer",
             max_requests=1,
-            after_request=AfterRequest.FORGET,
+            forgets_requests=True,
         ),
     )
 }

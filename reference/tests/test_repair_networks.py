@@ -13,7 +13,6 @@ from scripted_peers import T, incoming, log
 from sds_reference import (
     SDS_2025_10_AMENDED,
     SDS_2026_01,
-    AfterRequest,
     Config,
     Effects,
     Kind,
@@ -112,11 +111,11 @@ talk = st.lists(st.tuples(st.sampled_from(NAMES[:4]), st.integers(1, 8)), min_si
     talk,
     st.integers(0, 2**32),
     st.sampled_from([0.2, 0.5]),
-    st.sampled_from([AfterRequest.KEEP, AfterRequest.FORGET]),
+    st.booleans(),
     st.sampled_from([(SDS_2025_10_AMENDED, 2), (SDS_2026_01, 100)]),
 )
 def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
-    steps: list[tuple[str, int]], seed: int, loss: float, after_request: AfterRequest, named: tuple[Revision, int]
+    steps: list[tuple[str, int]], seed: int, loss: float, forgets_requests: bool, named: tuple[Revision, int]
 ) -> None:
     """All logs become equal although Alice and Bob leave and the network keeps losing messages.
 
@@ -125,7 +124,7 @@ def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
     it in its causal history, so that causal histories must be long.
     """
     revision, size = named
-    repair = replace(REPAIR, after_request=after_request)
+    repair = replace(REPAIR, forgets_requests=forgets_requests)
     network = LossyNetwork(replace(CONFIG, revision=revision, causal_history_size=size, repair=repair), seed, loss)
     for number, (name, seconds) in enumerate(steps):
         network.send(name, f"{number * 7 % 10}-{number}")

@@ -9,7 +9,7 @@ from importlib.resources import files
 from sds_harness.link import LocalLink
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_reference import REVISIONS, Config
-from sds_reference.config import AfterRequest, OwnIds, RepairConfig
+from sds_reference.config import OwnIds, RepairConfig
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
 
@@ -87,7 +87,6 @@ _CHOICES = {
     *(f"self.config.{field.name}" for field in fields(Config) if field.type == "bool"),
     *(f"{at}.{field.name}" for at in _REPAIR for field in fields(RepairConfig) if field.type == "bool"),
     *(f"self.config.own_ids_in_filter is OwnIds.{when.name}" for when in OwnIds),
-    *(f"self.config.after_request is AfterRequest.{what.name}" for what in AfterRequest),
 }
 """The expressions in the source that read a choice which the specification leaves open."""
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import islice
 
 from ...channel import Channel
-from ...config import AfterRequest, Config, RepairConfig
+from ...config import Config, RepairConfig
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...repair import Repair
+from ...repair_buffer import RepairEntry
 from ..registry import add_again, add_configured, fault, mutant, register_faults, unseen_too
 
 # ---- R-STATE and R-GLOBAL --------------------------------------------------------------------------------------------
@@ -68,13 +69,27 @@ class TicksDropDueRequests(Channel):
         return effects
 
 
+class _RemembersRequests(Repair):
+    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
+        super().__init__(participant_id, config, has_arrived)
+        self.requested: set[str] = set()
+
+    def after_request(self, entry: HistoryEntry) -> None:
+        self.requested.add(entry.message_id)
+
+
 @mutant("STATE-14", "ignores acknowledgements in a message that it requested")
 class IgnoresAcknowledgementsInRepairs(Channel):
+    repair_class = _RemembersRequests
     _is_repair = False
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        item = self.repair.outgoing.get(message.message_id) if self.repair is not None else None
-        self._is_repair = item is not None and item.was_requested
+        repair = self.repair
+        self._is_repair = (
+            isinstance(repair, _RemembersRequests)
+            and message.message_id in repair.requested
+            and message.message_id in repair.outgoing
+        )
         return super().receive(message, now_ms, retrieval_hint)
 
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
@@ -233,10 +248,18 @@ class _Arrivals(Repair):
         super().track_missing(message, now_ms)
 
 
-_ONCE = RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
-add_configured("asks-once", "R-RECV-04", "requests each message only once", repair=_ONCE)
-_ONCE_FOR_ALL = "requests each message only once, even if messages name it again"
-add_configured("requests-each-message-once-for-ever", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
+@mutant("R-RECV-04", "requests each message only once")
+class AsksOnce(_RemembersRequests):
+    def is_eligible_request(self, item: RepairEntry, now_ms: int) -> bool:
+        return item.entry.message_id not in self.requested and super().is_eligible_request(item, now_ms)
+
+
+add_again(
+    "asks-once",
+    "requests-each-message-once-for-ever",
+    "requests each message only once, even if messages name it again",
+    requirement="SDS-R-RECV-03",
+)
 
 
 @unseen_too("unseen-restores-previous-t-req")

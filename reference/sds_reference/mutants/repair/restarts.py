@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...channel import Channel
-from ...config import AfterRequest, Config, RepairConfig
+from ...config import Config, RepairConfig
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...participant import Participant
@@ -85,7 +85,7 @@ class RemembersRequestTimes(Repair):
 @mutant(
     "R-TREQ-01",
     "removes an entry when it requests the message, and uses the old T_req when it adds the entry again",
-    repair=RepairConfig(after_request=AfterRequest.FORGET),
+    repair=RepairConfig(forgets_requests=True),
 )
 class RemembersTimesOfItsRequests(Repair):
     def after_request(self, entry: HistoryEntry) -> None:
