@@ -136,7 +136,7 @@ def _related_requirements(protocol: Protocol, r: Requirement) -> list[str]:
     rows: dict[tuple[str, str], list[str]] = {}
     stated = protocol.rules.catalogue.requirements
     for one in protocol.rules.catalogue.consequences:
-        if r.id in one.of:
+        if any(name.partition("/")[0] == r.id for name in one.of):
             named = {name.partition("/")[0] for name in one.fail}
             linked = [f"[{name}]({name}.md)" for name in sorted(named) if name in stated]
             if linked:

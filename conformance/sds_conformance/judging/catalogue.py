@@ -146,7 +146,9 @@ class Consequence:
     """A declared relation: a fault in some requirements can violate other requirements as well."""
 
     of: tuple[str, ...]
-    """The requirements that can be the cause: a fault that violates one of them can violate those in ``fail``."""
+    """The requirements that can be the cause: a fault that violates one of them can violate those in ``fail``. A full
+    code means that only a fault with this violation can.
+    """
     fail: tuple[str, ...]
     """The requirements or properties of the group that may fail as well. A full code means that only this violation of
     the requirement may occur.
@@ -162,7 +164,13 @@ class Consequence:
         """Does the consequence declare that a fault in ``cause`` can violate ``effect``, with any code or with some
         codes only?
         """
-        return cause in self.of and any(one.partition("/")[0] == effect for one in self.fail)
+        return any(one.partition("/")[0] == cause for one in self.of) and any(
+            one.partition("/")[0] == effect for one in self.fail
+        )
+
+    def is_caused_by(self, cause: str, codes: frozenset[str]) -> bool:
+        """Does the consequence hold for a fault in ``cause`` that shows as these ``codes``?"""
+        return cause in self.of or any(f"{cause}/{code}" in self.of for code in codes)
 
     def explained_codes(self, effect: str, codes: frozenset[str]) -> frozenset[str]:
         """The ``codes`` of ``effect`` that the consequence declares."""

@@ -240,10 +240,16 @@ def _reason(rules: Rules, cause: Failure, effect: Failure) -> str:
     if cause.id in effect.rests_on:
         return f"It follows from {cause.id}."
     for name in (effect.id, *effect.rests_on):
-        declared = consequences(rules, cause.id, name)
+        same = rules.register.with_counterparts_of(cause.id)
+        declared = [
+            row
+            for row in consequences(rules, cause.id, name)
+            if any(row.is_caused_by(one, cause.codes) for one in same)
+        ]
         codes = effect.codes if name == effect.id else frozenset[str]()
         alike = rules.register.with_counterparts_of(name)
         explained = [row.explained_codes(one, codes) for row in declared for one in alike]
         if declared and codes == frozenset[str]().union(*explained):
-            return declared[0].because
+            # A reason that is stated for the codes of the cause is more exact.
+            return min(declared, key=lambda row: not same.isdisjoint(row.of)).because
     return ""

@@ -384,8 +384,8 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
             (cause, effect)
             for kill in kills
             if not kill.pending
-            for cause in rules.register.with_counterparts_of(kill.requirement)
-            if cause in row.of
+            for cause in row.of
+            if _shows_cause(rules, kill, cause)
             for effect in row.fail
             if _fails_requirement(rules, kill, effect)
         }
@@ -393,6 +393,13 @@ def outdated_consequences(rules: Rules, kills: Iterable[MutantResult]) -> list[s
         out += [f"a fault in {cause} violates {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
         out += [f"a fault in {' or '.join(row.of)} violates {effect}" for effect in row.fail if effect not in effects]
     return out
+
+
+def _shows_cause(rules: Rules, kill: MutantResult, cause: str) -> bool:
+    """Is ``cause``, a requirement or a full code, a violation of the mutant's own requirement?"""
+    name, _, code = cause.partition("/")
+    alike = rules.register.with_counterparts_of(kill.requirement)
+    return name in alike and (not code or full_code(kill.requirement, code) in kill.codes)
 
 
 def _fails_requirement(rules: Rules, kill: MutantResult, effect: str) -> bool:
