@@ -54,13 +54,15 @@ def test_faults_of_which_nothing_is_declared_are_two_causes_however_often_they_m
 
 
 def test_a_rare_fault_explains_nothing_in_runs_that_exercise_it_and_do_not_violate_it() -> None:
-    many = [f"run-{number}" for number in range(50)]
-    rare, frequent = {"run-0": {5}}, {run: {5} for run in many[:5]}
-    elsewhere = {"run-49": {5}}
-    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [], EFFECT: []}
-    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere), exercised=many[:49]) == {CAUSE: [EFFECT]}
-    assert describe_causes(verdict(CAUSE, rare), verdict(EFFECT, elsewhere | rare), exercised=many) == {CAUSE: [EFFECT]}
-    assert describe_causes(verdict(CAUSE, frequent), verdict(EFFECT, elsewhere), exercised=many) == {CAUSE: [EFFECT]}
+    many = [f"run-{number}" for number in range(100)]
+    rare, frequent = verdict(CAUSE, {"run-0": {5}}), verdict(CAUSE, {run: {5} for run in many[:5]})
+    elsewhere = verdict(EFFECT, {"run-99": {5}}, code="missing")
+    together = verdict(EFFECT, {"run-0": {5}, "run-99": {5}}, code="missing")
+    assert describe_causes(rare, elsewhere, exercised=many) == {CAUSE: [], EFFECT: []}
+    assert describe_causes(rare, elsewhere, exercised=many[:99]) == {CAUSE: [EFFECT]}
+    assert describe_causes(rare, together, exercised=many) == {CAUSE: [EFFECT]}
+    assert describe_causes(frequent, elsewhere, exercised=many) == {CAUSE: [EFFECT]}
+    assert describe_causes(rare, verdict(EFFECT, {"run-99": {5}}), exercised=many) == {CAUSE: [EFFECT]}, "one code"
 
 
 def test_no_failure_hides_under_a_warning() -> None:
