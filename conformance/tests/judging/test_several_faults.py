@@ -45,3 +45,9 @@ def test_generated_schedules_have_as_many_root_causes_as_there_are_faults(names:
     tally = explore(order)
     failed = [root.id for root in roots_in(tally, order) if tally.found[root.id].severity is Verdict.FAIL]
     assert sorted(failed) == faults_of(names)
+
+
+def test_empty_content_that_is_sent_as_a_sync_message_violates_nothing_else() -> None:
+    what = plan(scenarios=["refused-to-send*"])
+    outcome = certify(lambda _: MODEL.mutant("sends-empty-content-as-sync", frozenset()), what, Limits())
+    assert [cause.requirements for cause in outcome.causes] == [{"SDS-MSG-20"}]

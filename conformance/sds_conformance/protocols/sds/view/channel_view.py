@@ -577,13 +577,18 @@ class ChannelView:
             self._clock.may_have_moved(self._now(step))
         if into is self.syncs and not sent.repeat:
             self._log_own_sync(step, message)
+        # Empty content should be refused. It may be sent as a sync message, which is neither kept nor logged (AMB-34).
+        empty = step.command == "send" and not message.content and not step.request.send.content
         if into is self.sent:
-            self._ack_tracker.send(message.message_id, repeat=sent.repeat)
+            self._ack_tracker.send(message.message_id, repeat=sent.repeat or empty)
         if into is self.sent and not sent.repeat:
             self._record_regular(step, message.message_id, message.lamport_timestamp)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
-            self._log.insert(message.message_id, message.lamport_timestamp, own=True)
+            if empty:
+                self._log.add_uncertain(message.message_id, message.lamport_timestamp, own=True)
+            else:
+                self._log.insert(message.message_id, message.lamport_timestamp, own=True)
             # the message has no timestamp (SDS-MSG-17), so its place in the log is unknown
             self._log_is_uncertain |= message.lamport_timestamp is None
 
