@@ -82,10 +82,9 @@ def test_a_fault_explains_only_the_codes_that_follow_from_it() -> None:
 
 def test_a_declared_code_of_the_cause_must_show() -> None:
     """A copy with a new timestamp raises the Lamport timestamp. A copy with a new ID does not."""
-    places = {"run-1": {5}}
-    effect = verdict("SDS-OUTSWEEP-05", places, code="timestamp-moved")
+    effect = verdict("SDS-OUTSWEEP-05", {"run-1": {5}}, code="timestamp-moved")
     for code, under in (("timestamp-changed", ["SDS-OUTSWEEP-05"]), ("id-changed", [])):
-        assert describe_causes(verdict("SDS-MSG-21", places, code=code), effect)["SDS-MSG-21"] == under
+        assert describe_causes(verdict("SDS-MSG-21", {"run-1": {5}}, code=code), effect)["SDS-MSG-21"] == under
 
 
 def test_no_fault_explains_that_a_message_without_content_is_accepted() -> None:

@@ -161,7 +161,8 @@ def one_of_several_participants_acknowledges(view: ChannelView) -> Iterator[Obse
         elif result is False:
             by = f"the message of {named_by!r} that names it: one participant is enough"
             expected = f"{mention.message_id!r} acknowledged by {by}"
-            seen = f"not acknowledged until the other {len(known - {named_by})} known participants name it"
+            others = ", ".join(map(repr, sorted(known - {named_by})))
+            seen = f"not acknowledged before another message names it; also known: {others}"
             soft = position_on_giving_up(view, mention.message_id, mention.received.step.index)
             yield observe_violation(mention.received.step, "not-acknowledged", expected, seen, soft)
 

@@ -147,9 +147,16 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(observed.step, "missing-entry", f"{min(sure - shown)!r} in the log", seen)
         elif strange:
             expected = "only messages of the channel in the log"
-            yield observe_violation(observed.step, "foreign-entry", expected, f"{min(strange)!r} in the log")
+            seen = f"{_describe_foreign(view, min(strange))} in the log"
+            yield observe_violation(observed.step, "foreign-entry", expected, seen)
         elif sure:
             yield observe_met(observed.step)
+
+
+def _describe_foreign(view: ChannelView, message_id: str) -> str:
+    """The ID, with the kind of messages that have it, if such messages must not be logged."""
+    kind = next((kind for kind, (ids_since, _) in _NEVER_LOGGED.items() if message_id in ids_since(view)), "")
+    return f"{message_id!r}, the ID of {'an' if kind[0] == 'e' else 'a'} {kind}," if kind else repr(message_id)
 
 
 _TOO_MANY_PAIRS = 3
