@@ -48,6 +48,6 @@ def test_generated_schedules_have_as_many_root_causes_as_there_are_faults(names:
 
 
 def test_empty_content_that_is_sent_as_a_sync_message_violates_nothing_else() -> None:
-    what = plan(scenarios=["refused-to-send*"])
-    outcome = certify(lambda _: MODEL.mutant("sends-empty-content-as-sync", frozenset()), what, Limits())
+    name, what = "sends-empty-content-as-sync", plan(scenarios=["refused-to-send*"])
+    outcome = certify(lambda _: MODEL.mutant(name, frozenset()), what, Limits())
     assert [cause.requirements for cause in outcome.causes] == [{"SDS-MSG-20"}]
