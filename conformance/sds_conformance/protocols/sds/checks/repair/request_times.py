@@ -80,6 +80,9 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         hints = _hint_missing_t_min(side, seen, expected, slack) + side.terms.clock_hint(
             seen.overlaps(expected, SECOND_MS)
         )
+        later = steps_between(view, missing.detected.step.index, step.index)
+        if (counted := _find_counted_step(later, missing.detected.step, seen, expected, slack)) is not None:
+            code, hints = "counted-from-later", f", because it counts from step {counted.index}"
         yield observe_outcome(step, code, seen.overlaps(expected, slack), what, _format_span(seen) + hints)
 
 
@@ -129,6 +132,18 @@ def _formula_window(side: Requester, missing: MissingMessage) -> Window | None:
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
     return terms.t_req(missing.message_id)
+
+
+def _find_counted_step(
+    later: Iterable[Step], detected: Step, seen: Window, expected: Window, slack: int
+) -> Step | None:
+    """The step of ``later`` from which T_req counts instead of from the detection.
+
+    None if T_req is right, if it fits no such step, or if it is not known exactly.
+    """
+    if not (seen.exact and expected.exact) or seen.overlaps(expected, slack):
+        return None
+    return next((s for s in later if seen.overlaps(expected.after(s.now_ms - detected.now_ms), slack)), None)
 
 
 def _hint_missing_t_min(side: Requester, seen: Window, expected: Window, slack: int) -> str:
