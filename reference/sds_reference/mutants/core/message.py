@@ -265,6 +265,19 @@ class _FurtherFields(Channel):
     def id_without_sender(self, lamport: int | None, content: bytes) -> str:
         return sha256(f"{lamport} ".encode() + content).hexdigest()
 
+    @fault(Channel.new_message_id, "MSG-14", "hashes channel, content and timestamp for the ID without their lengths")
+    def id_joins_channel_and_content(self, lamport: int | None, content: bytes) -> str:
+        if lamport is None:
+            return super().new_message_id(lamport, content)
+        channel = self.channel_id.encode()
+        return sha256(self.participant_id.encode() + b"\0" + channel + content + f" {lamport}".encode()).hexdigest()
+
+    @fault(Channel.new_message_id, "MSG-14", "joins sender, channel and timestamp with colons to a message ID")
+    def id_joins_sender_and_channel(self, lamport: int | None, content: bytes) -> str:
+        if lamport is None:
+            return super().new_message_id(lamport, content)
+        return f"{self.participant_id}:{self.channel_id}:{lamport}"
+
 
 @register_faults
 class _Damaged(Channel):

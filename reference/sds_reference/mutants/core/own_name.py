@@ -14,6 +14,14 @@ class _OwnName(Channel):
     def recognizes_own_by_remembered_id(self, message: Message) -> bool:
         return super().is_own(message) and message.message_id in self.log
 
+    @fault(Channel.is_own, "RECV-07", "compares only the first 64 bytes of sender IDs with its own ID")
+    def recognizes_own_by_64_bytes(self, message: Message) -> bool:
+        return message.sender_id.encode()[:64] == self.participant_id.encode()[:64]
+
+    @fault(Channel.is_own, "RECV-07", "compares only the last 16 bytes of sender IDs with its own ID")
+    def recognizes_own_by_its_end(self, message: Message) -> bool:
+        return message.sender_id.encode()[-16:] == self.participant_id.encode()[-16:]
+
     @fault(Channel.is_own, "RECV-11", "processes its own messages like messages of others")
     def processes_its_own(self, message: Message) -> bool:
         return False

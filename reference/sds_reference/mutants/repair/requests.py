@@ -292,6 +292,12 @@ class _Overhearing(Repair):
             if any(entry.message_id == item.entry.message_id for entry in message.repair_request):
                 self.outgoing.add(item.entry, item.due_ms)
 
+    @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others for messages that it has requested")
+    def ignores_others_after_its_own_request(self, message_id: str) -> None:
+        item = self.outgoing.get(message_id)
+        if item is None or not item.was_requested:
+            super().remove_overheard(message_id)
+
     @fault(Repair.on_receive, "R-RECV-12", "processes only the first entry of a repair request")
     def processes_first_request_entry(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
         super().on_receive(
@@ -329,6 +335,19 @@ class _Overhearing(Repair):
         known = has_unique_id and self.has_arrived(message.message_id)
         heard = replace(message, repair_request=()) if known else message
         super().on_receive(heard, has_unique_id=has_unique_id, now_ms=now_ms)
+
+
+@mutant("R-RECV-13", "ignores missing dependencies of a sync message whose ID it knows from another message")
+class IgnoresGapsOfKnownSyncs(Repair):
+    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
+        super().__init__(participant_id, config, has_arrived)
+        self._ids: set[str] = set()
+
+    def track_missing(self, message: Message, now_ms: int) -> None:
+        known = message.message_id in self._ids
+        self._ids.add(message.message_id)
+        if message.kind is not Kind.SYNC or not known:
+            super().track_missing(message, now_ms)
 
 
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------

@@ -82,6 +82,22 @@ def same_content_sent_at_once_in_two_channels(script: Script) -> None:
     _send_the_same(script, ("c1", "c2"))
 
 
+@scenario("MSG-14", needs=(pb.CAPABILITY_CHANNELS,))
+def names_sent_that_join_alike(script: Script) -> None:
+    """The channel and the content, or the sender and the channel, become equal strings when a program joins them.
+
+    Both messages of such a pair are sent at the same moment.
+    """
+    alice = script.open("bo", ("c", *(f"{start}{joint}1" for joint in JOINTS for start in ("c", "b"))))
+    others = [script.open(f"bo{joint}b", ("1",)) for joint in JOINTS]
+    for joint, other in zip(JOINTS, others, strict=True):
+        script.advance(1_000)
+        alice.send(f"1{joint}ok".encode(), channel="c")
+        alice.send(b"ok", channel=f"c{joint}1")
+        alice.send(b"ok", channel=f"b{joint}1")
+        other.send(b"ok", channel="1")
+
+
 def _send_the_same(script: Script, channels: tuple[str, ...]) -> None:
     parts = [script.open(name, channels) for name in ("alice", "dora")]
     for _ in range(2):
@@ -105,6 +121,15 @@ def contents_sent_of_all_kinds(script: Script, alice: Part) -> None:
     for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
         alice.send(content)
         script.advance(1)
+
+
+@scenario("RECV-07")
+def senders_that_differ_at_one_end(script: Script) -> None:
+    """The own ID is long, and the IDs of two senders differ from it in the first or in the last character only."""
+    alice = script.open(f"a{'x' * 70}1")
+    for sender in (f"a{'x' * 70}2", f"b{'x' * 70}1"):
+        alice.receive(script.peer(sender).content(script.now))
+    alice.settle()
 
 
 @scenario("RECV-05", "RECV-07")

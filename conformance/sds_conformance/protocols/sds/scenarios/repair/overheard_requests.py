@@ -144,6 +144,17 @@ def named_again_soon_after_the_request_of_another(
         deliver_and_settle(alice, lost)
 
 
+@repair_scenario("R-RECV-07")
+def somebody_else_asks_after_its_request(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
+    """The participant has requested a missing message; another peer requests it, too. The participant sends again."""
+    (lost,) = lose_messages(alice, bob, observe=True)
+    send_either(alice.after(T_MAX + 1_000), content=False)
+    alice.observe()
+    alice.after(1_000).given(dave.sync(script.now, requests=signed(lost))).observe()
+    _send_around_t_max(alice)
+    deliver_and_settle(alice, lost)
+
+
 @repair_scenario("R-RECV-12")
 def somebody_asks_for_many(script: Script, alice: Part, bob: Peer, dave: Peer) -> None:
     """In repair requests, unknown entries precede the entry of the missing message, or this entry has no sender."""
@@ -181,6 +192,17 @@ def requests_in_any_message(script: Script, alice: Part, bob: Peer, dave: Peer) 
     alice.given(bob.content(script.now + 1, *signed(lost))).observe()
     alice.after(T_MAX - 1_000).receive_copy(known, lost)
     _send_around_t_max(alice)
+
+
+@repair_scenario("R-RECV-13", of_one_text=True)
+def syncs_with_one_id_reveal_gaps(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
+    """Sync messages name missing messages; the second has the ID of the first, the third that of a delivered one."""
+    alice.receive(carol.content(script.now - 9, message_id="known"))
+    for message_id in ("sync", "sync", "known"):
+        lost = bob.content(script.now - 1)
+        alice.given(dave.sync(script.now + 1, *signed(lost), message_id=message_id)).observe()
+        send_both_kinds(alice, T_MAX, 1_000)
+        deliver_and_settle(alice, lost)
 
 
 @repair_scenario("R-RECV-04", "R-RECV-05")
