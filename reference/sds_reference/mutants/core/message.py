@@ -103,6 +103,20 @@ class _ContentAndHints(Channel):
         assert isinstance(missing, Missing)
         effects.events[-1] = Missing(missing.channel_id, tuple(as_text(entry) for entry in missing.entries))
 
+    @fault(
+        Channel.signal_missing, "MSG-11", "reports only the first 32 bytes of the retrieval hints of missing messages"
+    )
+    def hints_cut_to_32_bytes(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        super().signal_missing(message, unmet, effects)
+        missing = effects.events[-1]
+        assert isinstance(missing, Missing)
+        effects.events[-1] = Missing(missing.channel_id, tuple(with_short_hint(entry) for entry in missing.entries))
+
+
+def with_short_hint(entry: HistoryEntry) -> HistoryEntry:
+    hint = entry.retrieval_hint
+    return entry if hint is None else replace(entry, retrieval_hint=hint[:32])
+
 
 def as_text(entry: HistoryEntry) -> HistoryEntry:
     hint = entry.retrieval_hint

@@ -11,7 +11,7 @@ from ...errors import MalformedMessageError
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, VARINT, WireField, join, split
-from ..core.message import as_text, renumber_inner_field
+from ..core.message import as_text, renumber_inner_field, with_short_hint
 from ..registry import add_configured, fault, mutant, register_faults, unseen_too
 
 # ---- Fields ----------------------------------------------------------------------------------------------------------
@@ -99,6 +99,10 @@ class _Requested(Repair):
     @fault(Repair.eligible_requests, "R-FIELDS-02", "converts retrieval hints in its requests to text and back")
     def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
         return [as_text(entry) for entry in super().eligible_requests(now_ms)]
+
+    @fault(Repair.eligible_requests, "R-FIELDS-02", "requests only with the first 32 bytes of retrieval hints")
+    def hints_of_requests_cut_to_32_bytes(self, now_ms: int) -> list[HistoryEntry]:
+        return [with_short_hint(entry) for entry in super().eligible_requests(now_ms)]
 
     @unseen_too("unseen-does-not-learn-senders")
     @fault(Repair.track, "R-FIELDS-01", "requests without the sender that a later causal history names")

@@ -108,6 +108,14 @@ def entries_with_hints_and_senders(script: Script, alice: Part, bob: Peer) -> No
         alice.receive(bob.content(script.now + 2 + number, named))
 
 
+@scenario("MSG-11", needs=(pb.CAPABILITY_MISSING,), of_one_text=True)
+def missing_messages_with_long_hints(script: Script, alice: Part, bob: Peer) -> None:
+    """Missing messages are named with retrieval hints of 33 to 64 bytes, which the application needs as they are."""
+    for length in (33, 48, 64):
+        lost = entry(f"never-sent-{length}", bytes(range(length)))
+        alice.receive(bob.content(script.now + length, lost))
+
+
 @scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
 def empty_retrieval_hints(script: Script, alice: Part, bob: Peer) -> None:
     """Entries have empty retrieval hints; if the implementation accepts hints, the transport gives empty hints, too."""

@@ -76,6 +76,17 @@ def requests_with_hints(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
         alice.receive_asked(first, second)
 
 
+@repair_scenario("R-FIELDS-02")
+def requests_with_long_hints(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """Missing messages are named with retrieval hints of 33 and 64 bytes; requests repeat the hints, or omit them."""
+    lost = [bob.content(script.now - number) for number in (2, 1)]
+    hints = (bytes(range(33)), bytes(range(64)))
+    named = (entry(message, hint, "bob") for message, hint in zip(lost, hints, strict=True))
+    alice.receive(carol.content(script.now + 1, *named))
+    send_both_kinds(alice, T_MAX, 1_000)
+    deliver_and_settle(alice, *lost)
+
+
 @repair_scenario("R-STATE-01", "R-RECV-12", "R-RECV-03", long=True)
 def empty_hints_in_requests(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Missing and requested messages are named with an empty retrieval hint, and without one."""
