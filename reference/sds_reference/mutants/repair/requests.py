@@ -337,6 +337,20 @@ class _Overhearing(Repair):
         super().on_receive(heard, has_unique_id=has_unique_id, now_ms=now_ms)
 
 
+@mutant("R-RECV-03", "never requests a message that another participant has requested, even if it is named again")
+class LeavesRequestsToOthers(Repair):
+    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
+        super().__init__(participant_id, config, has_arrived)
+        self._requested_by_others: set[str] = set()
+
+    def remove_overheard(self, message_id: str) -> None:
+        super().remove_overheard(message_id)
+        self._requested_by_others.add(message_id)
+
+    def may_request(self, message_id: str) -> bool:
+        return message_id not in self._requested_by_others and super().may_request(message_id)
+
+
 @mutant("R-RECV-13", "ignores missing dependencies of a sync message whose ID it knows from another message")
 class IgnoresGapsOfKnownSyncs(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:

@@ -165,6 +165,32 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
             yield observe_violation(late[-1].step, "not-queued-again", expected, seen)
 
 
+@check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
+def named_again_after_another_request(view: ChannelView) -> Iterator[Observation]:
+    """If another participant's request removed an entry, content that names the message again adds a new entry."""
+    side, terms = requester(view), view.terms
+    for missing, overheard in _find_overheard(side, "plain"):
+        index, message_id = overheard.step.index, missing.message_id
+        end = side.next_copy_or_request(message_id, index)
+        between = (r for r in missing.named if index < r.step.index < end and r.kind is Kind.CONTENT and not r.oddity)
+        again = next((r for r in between if not r.rejected and not r.foreign_filter), None)
+        if again is None or terms.t_max_ms is None or side.first_request_index(message_id) < index:
+            continue
+        sends = side.carriers_between(again.step.index, end)
+        sends = [s for s in sends if side.clock_is_monotonic(missing.detected.step, s.step)]
+        asking = next((s for s in sends if side.requests_repair_of(s, message_id)), None)
+        last = again.step.now_ms + terms.t_max_ms
+        late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
+        if asking is not None:
+            yield observe_met(asking.step)
+        elif len({s.message.kind for s in late if not side.is_full(s)}) == 2:
+            why = f"step {again.step.index} named it again after the request of step {index}"
+            expected = f"{message_id!r} requested, because it is missing and {why}"
+            yield observe_violation(
+                late[-1].step, "not-queued-again", expected, "not requested, although T_max has passed"
+            )
+
+
 @check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came", together=True)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """Missing messages that a sync message names are requested as well (AMB-42), if their sender is known (AMB-72).

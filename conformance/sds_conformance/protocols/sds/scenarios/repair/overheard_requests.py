@@ -235,7 +235,7 @@ def its_request_is_lost(script: Script, alice: Part, bob: Peer, carol: Peer) -> 
     deliver_and_settle(alice, lost)
 
 
-@repair_scenario("R-TREQ-01", long=True)
+@repair_scenario("R-TREQ-01", "R-RECV-03", long=True)
 def named_again_after_the_request_of_another(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Carol requests two missing messages; before T_max, Dave names them again. Then the participant sends messages."""
     missing = [bob.content(script.now - number) for number in (2, 1)]
