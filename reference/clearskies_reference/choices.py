@@ -76,6 +76,8 @@ class SmallLimits(Peer):
             self.close_link(
                 link, f"a body has {len(message.body)} bytes; the declared limit is {self.max_body_bytes}", effects
             )
+        elif json_text.collapse(message.body, self.max_depth)[1] > self.max_depth:
+            self.refuse(link, "a body is nested too deep", effects)
         else:
             super().process_message(link, message, effects)
 

@@ -70,8 +70,8 @@ def find_excuse(declared: Declaration, update: Update) -> str:
         return "its vector clock has more members than declared"
     if not declared.can(pb.CAPABILITY_WIDE_INTEGERS) and max([update.rev or 0, *clock.values()]) > SAFE_INTEGER:
         return "it has integers above 2^53, and wide integers are not declared"
-    if _exceeds(1 + _depth(update.value), declared.limit("depth")):
-        return "its value is nested deeper than declared"
+    if _exceeds(_depth(update.message.body.members), declared.limit("depth")):
+        return "its body is nested deeper than declared"
     if update.message.body.depth:
         return "its value is nested deeper than most JSON readers support"
     return ""
