@@ -6,7 +6,7 @@ of both. Signatures cover the bytes of a body exactly as they are sent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -27,6 +27,8 @@ class SignatureProfile:
     name: str
     padding: AsymmetricPadding
     hashing: HashAlgorithm
+    accepted: AsymmetricPadding | None = None
+    """The padding of signatures to verify, if it is another: a salt of PSS may have any length."""
 
     def sign(self, body: bytes, key: RSAPrivateKey) -> bytes:
         """The signature of a body. A PSS signature contains random bytes, which the library draws."""
@@ -35,7 +37,7 @@ class SignatureProfile:
     def verify(self, body: bytes, signature: bytes, key: RSAPublicKey) -> bool:
         """Return whether the owner of the private key made the signature."""
         try:
-            key.verify(signature, body, self.padding, self.hashing)
+            key.verify(signature, body, self.accepted or self.padding, self.hashing)
         except InvalidSignature:
             return False
         return True
@@ -46,9 +48,13 @@ PROFILES = {
     for profile in (
         SignatureProfile("rsa-pkcs1-sha256", PKCS1v15(), SHA256()),
         SignatureProfile("rsa-pkcs1-sha1", PKCS1v15(), SHA1()),
-        SignatureProfile("rsa-pss-sha256", PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH), SHA256()),
+        SignatureProfile(
+            "rsa-pss-sha256", PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH), SHA256(), PSS(MGF1(SHA256()), PSS.AUTO)
+        ),
     )
 }
+PSS_WITH_LONG_SALT = replace(PROFILES["rsa-pss-sha256"], padding=PSS(MGF1(SHA256()), PSS.MAX_LENGTH))
+"""PSS with the longest possible salt, the default of OpenSSL."""
 RSA_PKCS1_SHA256 = PROFILES["rsa-pkcs1-sha256"]
 
 

@@ -10,7 +10,7 @@ from sds_testee.composition import Variation
 from . import choices, conflict_choices, forms
 from .config import LoserOfKey, Relay
 from .peer import Peer
-from .signing import PROFILES
+from .signing import PROFILES, PSS_WITH_LONG_SALT
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ VARIANTS = {
         ),
         _variant("sha1-signatures", "signs SHA-1 hashes", signature_profile=PROFILES["rsa-pkcs1-sha1"]),
         _variant("pss-signatures", "signs with PSS", signature_profile=PROFILES["rsa-pss-sha256"]),
+        _variant("long-pss-salts", "signs with PSS and the longest salt", signature_profile=PSS_WITH_LONG_SALT),
         _variant("times-in-seconds", "its times are whole seconds", time_digits=0),
         _variant("times-in-nanoseconds", "its times have nine digits after the point", time_digits=9),
         _variant(
