@@ -18,6 +18,8 @@ from .peer import ClubLink, Peer
 from .record import Record, StoredRecord, Version
 from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
 
+_NUMBERS = re.compile(r'"(?:[^"\\]++|\\.)*+"|(-?\d++)(?![.eE])|-?\d[\d.eE+-]*')
+"""Matches strings and numbers of JSON; integers are the first group."""
 _UUID = re.compile(rb'"uuid": *"[0-9A-Fa-f]{32}"')
 
 
@@ -65,6 +67,14 @@ class WritesWholeNumbersWithPoint(Peer):
         if "value" in data:
             data["value"] = _with_decimal_points(data["value"])
         return json.dumps(data, ensure_ascii=False).encode()
+
+
+class WritesNumbersWithExponent(Peer):
+    """JSON does not distinguish integers from other numbers: this peer writes 1 as 1.0e+0, however large the number."""
+
+    def body(self, record: Record) -> bytes:
+        value = _NUMBERS.sub(lambda found: found[0] + ".0e+0" * bool(found[1]), record.value)
+        return super().body(replace(record, value=value))
 
 
 def _with_decimal_points(value: Any) -> Any:

@@ -96,6 +96,11 @@ VARIANTS = {
             "writes-whole-numbers-with-point",
             "writes whole numbers in values with a point",
         ),
+        _with_peer(
+            forms.WritesNumbersWithExponent,
+            "writes-numbers-with-exponent",
+            "writes whole numbers in values with an exponent",
+        ),
         _with_peer(forms.CapitalUuids, "capital-uuids", "writes all uuids in upper case on the wire"),
         _with_peer(forms.CapitalOwnUuids, "capital-own-uuids", "writes its own uuids in upper case on the wire"),
         _with_peer(forms.CapitalUuidsShown, "capital-uuids-shown", "shows uuids to its application in upper case"),

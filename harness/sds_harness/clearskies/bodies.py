@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from clearskies_reference.json_text import collapse
@@ -56,6 +57,40 @@ class Body:
         return found if isinstance(found, str) else ""
 
 
+class RoundedNumber(float):
+    """A whole number, written with a point or an exponent, that no double holds exactly.
+
+    It equals the number as written and the nearest double: implementations keep either of them.
+    """
+
+    def __new__(cls, nearest: float, written: int) -> RoundedNumber:
+        number = super().__new__(cls, nearest)
+        number.written = written
+        return number
+
+    written: int
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RoundedNumber) and self.written == other.written:
+            return True
+        return float(self) == other or (isinstance(other, int) and self.written == other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = float.__hash__
+
+
+def read_number(text: str) -> float:
+    """A JSON number with a point or an exponent; a `RoundedNumber` if a double changes a whole number."""
+    nearest = float(text)
+    if not (abs(nearest) >= 1 << 53 and nearest.is_integer()):
+        return nearest
+    written = Decimal(text)
+    whole = int(written)
+    return nearest if whole == nearest or whole != written else RoundedNumber(nearest, whole)
+
+
 def read(raw: bytes) -> Body:
     """Parse a body."""
     twice: dict[str, None] = {}
@@ -72,7 +107,9 @@ def read(raw: bytes) -> Body:
 
     def parse(text: bytes) -> Any:
         # Decode first: json.loads would take some bytes for UTF-16.
-        return json.loads(text.decode(), object_pairs_hook=members, parse_constant=_reject_number)
+        return json.loads(
+            text.decode(), object_pairs_hook=members, parse_constant=_reject_number, parse_float=read_number
+        )
 
     depth = 0
     try:

@@ -372,7 +372,7 @@ def _parse_change(step: Step) -> Change | None:
         return None
     command = getattr(step.request, step.command)
     try:
-        value = json.loads(command.value) if step.command == "put" else None
+        value = json.loads(command.value, parse_float=bodies.read_number) if step.command == "put" else None
     except (ValueError, RecursionError):
         return None
     return Change(step, step.command, command.new_key if step.command == "rename" else command.key, command.key, value)
