@@ -111,3 +111,18 @@ class DecidesAmongEquals(Peer):
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
         return super().is_newer(incoming, current) and incoming.vector_clock != current.vector_clock
+
+
+class OrdersVersionsOfAWriter(Peer):
+    """A peer increments its revision counter with each change: of two versions of one writer, the one with the larger
+    revision descends from the other, whatever their clocks are."""
+
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        if incoming.last_updated_by == current.last_updated_by:
+            return incoming.last_updated_rev < current.last_updated_rev
+        return super().is_older(incoming, current)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        if incoming.last_updated_by == current.last_updated_by:
+            return incoming.last_updated_rev > current.last_updated_rev
+        return super().is_newer(incoming, current)

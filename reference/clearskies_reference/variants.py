@@ -228,6 +228,11 @@ VARIANTS = {
             "treats records with equal clocks and different content as a conflict",
         ),
         _with_peer(
+            conflict_choices.OrdersVersionsOfAWriter,
+            "orders-versions-of-a-writer",
+            "takes the version with the higher revision as the newer of two versions of one writer",
+        ),
+        _with_peer(
             choices.RenamesInTwo,
             "renames-in-two",
             "renames a record by deleting it and writing a new record",

@@ -178,8 +178,8 @@ def send_versions_of_many(link: ScriptLink, carol: Peer, members: int) -> None:
     for key, times in (("first", (-2 * HOUR_MS, -HOUR_MS)), ("last", (-HOUR_MS, -2 * HOUR_MS))):
         version(link, f"{key} descendant", "old", old, time=times[0])
         version(link, f"{key} descendant", "new", new, time=times[1])
-        version(link, f"{key} ancestor", "new", new, time=times[0])
-        version(link, f"{key} ancestor", "old", old, time=times[1])
+        version(link, f"{key} ancestor", "new", {**many, carol: 1, bob: 2}, time=times[0])
+        link.send(version(carol, f"{key} ancestor", "old", {**many, carol: 1, bob: 1}, time=times[1]))
         version(link, f"{key} conflict", "of bob", new, time=times[0])
         link.send(version(carol, f"{key} conflict", "of carol", {**old, carol: 1}, time=times[1]))
 
