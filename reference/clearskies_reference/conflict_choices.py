@@ -9,6 +9,7 @@ from .effects import Effects
 from .messages import GetUpdates
 from .peer import Peer
 from .record import NULL, Record, StoredRecord
+from .vector_clock import merge
 
 
 class CountsEachSending(Peer):
@@ -34,6 +35,20 @@ class WritesResolutions(Peer):
         winner, loser = self.decide(current.record, incoming)
         if winner.content != loser.content:
             self.write_resolution(incoming.uuid, winner.content, winner, effects)
+
+
+class MergesClocksOfKeys(WritesResolutions):
+    """ "The resulting record should merge the two VCs": in a conflict of keys, the record that keeps the key gets the
+    merged clock. A later change of its writer can be concurrent to it."""
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        one, other = self.store.get(uuid), self.store.get(other_uuid)
+        assert one is not None, "the record that had the key is still stored"
+        assert other is not None, "the record that arrived has been stored"
+        kept = one if self.decide(one.record, other.record)[0] is one.record else other
+        clock = merge(one.record.vector_clock, other.record.vector_clock)
+        self.store_record(self.logical_clock.with_clock(kept, clock, kept.ticks))
+        super().resolve_key(uuid, other_uuid, effects)
 
 
 class _LosersOfKeys(Peer):

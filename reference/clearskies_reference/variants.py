@@ -210,6 +210,11 @@ VARIANTS = {
             "writes the winner of a conflict as a new change of its own",
         ),
         _with_peer(
+            conflict_choices.MergesClocksOfKeys,
+            "merges-clocks-of-keys",
+            "merges the clocks of two records with one key, and writes the winner of a conflict as a new change",
+        ),
+        _with_peer(
             conflict_choices.DropsLosersOfKeys,
             "drops-losers-of-keys",
             "does not show records that lost their key, nor send them in answers",

@@ -97,7 +97,7 @@ def _judge_acceptance(view: PeerView, proof: Proof) -> Judgements:
 
     if ordinary and new and not update.deleted:
         yield "CSDB-02", judge("update-not-taken")
-    if ordinary and arrival.due and update.deleted:
+    if ordinary and arrival.due and update.deleted and not _is_deleted_by_itself(view, proof):
         yield "CSDB-02", judge("deletion-not-taken")
     if new and update.by != view.peer_id:  # a peer can always read the time format of its own updates
         how = f"with the update_time {update.members.get('update_time')!r}, received"
@@ -125,6 +125,13 @@ def _judge_acceptance(view: PeerView, proof: Proof) -> Judgements:
         elif any(other.is_present and not _is_wide(other.arrival.update) for other in view.proofs):
             code = "wide-clock-not-taken"
             yield "CSDB-41", observe_outcome(proof.shown.step, code, proof.is_present, expected, seen, "CA-6")
+
+
+def _is_deleted_by_itself(view: PeerView, proof: Proof) -> bool:
+    """Does the peer show its own deletion of a record that was in conflict? A resolution may be a change (CA-8)."""
+    seen = proof.seen
+    in_conflict = proof.arrival.update.uuid in view.contested(proof.shown.step)
+    return in_conflict and seen is not None and seen.deleted and seen.by == view.peer_id
 
 
 def _judge_content(view: PeerView, proof: Proof) -> Judgements:
