@@ -406,6 +406,27 @@ class DecodesPieces(Peer):
     parser_class = _DecodesPieces
 
 
+class _MiscountsFullBlocks(Parser):
+    """Drops messages whose length is a multiple of 256."""
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        return (message for message in super().feed(data) if len(message.body) % 256)
+
+
+@mutant("37", "drops messages with a body of a multiple of 256 bytes")
+class MiscountsFullBlocks(Peer):
+    parser_class = _MiscountsFullBlocks
+
+
+@mutant("15", "announces one byte too few for a body of a multiple of 256 bytes")
+class AnnouncesOneByteLess(Peer):
+    def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
+        wire = super().to_wire(stored, link)
+        head, _, rest = wire.partition(b"{")
+        size = head.removeprefix(b"m")
+        return b"m%d{%s" % (int(size) - 1, rest) if size.isdigit() and int(size) % 256 == 0 else wire
+
+
 # ---- Stores ----------------------------------------------------------------------------------------------------------
 
 

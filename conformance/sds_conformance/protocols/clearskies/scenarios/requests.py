@@ -141,6 +141,18 @@ def a_burst_of_updates(script: Script, alice: Part, bob: Peer, carol: Peer) -> N
     request_all(alice)
 
 
+@scenario("37", "15", long=True)
+def bodies_of_successive_lengths(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The bodies of updates, received in one piece or sent, have 257 successive lengths."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.send(*(bob.update(f"record {number}", "x" * number) for number in range(257)), joined=True)
+    request_all(alice)
+    for number in range(257):
+        alice.put("grows", "y" * number)
+    request_all(alice)
+
+
 @scenario("37", long=True)
 def halves_of_messages(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """The halves of a message arrive seconds apart; then halves of two messages alternate on two links."""
