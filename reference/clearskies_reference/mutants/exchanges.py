@@ -61,6 +61,12 @@ class _Clocks(LogicalClock):
         return {**clock, self.peer_id: clock[self.peer_id] % (1 << 31)}
 
 
+@mutant("44", "keeps its own number in the clocks of records as a double")
+class CountsInDoubles(LogicalClock):
+    def _next(self, current: StoredRecord | None, seen: VectorClock) -> int:
+        return int(float(super()._next(current, seen)))
+
+
 @mutant("44", "does not increase its number in the clock of a record that another peer has changed")
 class CountsNothingAfterOthers(LogicalClock):
     def clock_of_change(self, current: StoredRecord | None) -> VectorClock:

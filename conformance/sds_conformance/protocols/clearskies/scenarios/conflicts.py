@@ -196,6 +196,17 @@ def its_own_number_is_large(script: Script, alice: Part, bob: Peer) -> None:
     request_all(alice)
 
 
+@scenario("44", needs=(pb.CAPABILITY_WIDE_INTEGERS,), long=True)
+def its_own_number_exceeds_53_bits(script: Script, alice: Part, bob: Peer) -> None:
+    """The peer's number in a received vector clock exceeds 53 bits; two changes increment it."""
+    link = subscribe(alice, bob)
+    version(link, "door", "open", {alice: WIDE - 1, bob: 1})
+    request_all(alice)
+    alice.after(1_000).put("door", "shut")
+    alice.after(1_000).put("door", "ajar")
+    request_all(alice)
+
+
 @scenario("54", long=True)
 def two_keys_in_conflict(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
     """Bob and Carol concurrently gave records different keys, or deleted them."""
