@@ -574,6 +574,14 @@ class ForgetsMergedClocksAtStart(Peer):
             self.store._execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", f"of {winner.uuid}", fact)
 
 
+@mutant("52", "stores the merged clock of a conflict only when it sends the record")
+class StoresMergedClocksWhenSent(ForgetsMergedClocksAtStart):
+    def prepare_sending(self, stored: StoredRecord) -> StoredRecord:
+        if isinstance(self.store, SqliteStore):
+            self.store._execute("DELETE FROM facts WHERE name = ?", f"of {stored.record.uuid}")
+        return super().prepare_sending(stored)
+
+
 @mutant("10", "uses its last revision a second time after its second restart")
 class RepeatsARevisionAtTheSecondRestart(Peer):
     def __init__(self, *details: Any, **more: Any) -> None:

@@ -194,14 +194,18 @@ def clocks_without_common_members(script: Script, alice: Part, bob: Peer, carol:
 
 @scenario("52", "46", store=True, long=True)
 def conflicts_before_a_restart(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """A peer restarts after conflicts about two records; then the application changes both."""
+    """A peer restarts after conflicts about four records, and has sent two of them; the application changes all."""
     link = link_with_record(alice, bob)
-    for key, later_ms in (("first", -2 * HOUR_MS), ("last", -HOUR_MS // 2)):
-        version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
-        link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=later_ms))
-    request_all(alice)
+    for sent in ("sent", "unsent"):
+        for key, later_ms in ((f"first {sent}", -2 * HOUR_MS), (f"last {sent}", -HOUR_MS // 2)):
+            version(link, key, "of bob", {bob: 2}, time=-HOUR_MS)
+            link.send(version(carol, key, "of carol", {bob: 1, carol: 1}, time=later_ms))
+        if sent == "sent":
+            request_all(alice)
+    script.settle()
     alice.reopen()
-    for key in ("first", "last"):
+    alice.observe()
+    for key in ("first sent", "last sent", "first unsent", "last unsent"):
         alice.after(1_000).put(key, "of alice")
     request_all(alice, observe=True)
 
