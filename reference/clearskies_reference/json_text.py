@@ -1,13 +1,14 @@
 """Bodies of messages and values of records: JSON, read strictly and written in one form.
 
 Rejected are duplicate names in an object, NaN and Infinity, numbers beyond the range of doubles, halves of surrogate
-pairs, and unbounded nesting. Integers are exact, however large.
+pairs, and unbounded nesting. Integers are exact, however large; with a point or an exponent, up to 64 bits.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
@@ -20,6 +21,8 @@ MAX_BODY_BYTES = 16_777_216
 MAX_DEPTH = 100
 """Maximum nesting of lists and objects; the specification has no limit."""
 
+_EXACT = 1 << 53
+"""Up to this number, a double represents every integer exactly."""
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """Matches each string as a whole, even an unfinished one, so that no byte is scanned twice."""
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
@@ -36,7 +39,7 @@ def read(text: bytes) -> Any:
         # orjson is stricter than json about numbers and text. It does not detect duplicate names, and converts integers
         # above 64 bits to doubles.
         orjson.loads(text)
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise MalformedMessageError(f"no JSON: {error}"[:200]) from None
 
@@ -78,6 +81,16 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) != len(members):
         raise MalformedMessageError("an object has a duplicate name")
     return out
+
+
+def _number(text: str) -> int | float:
+    """A number with a point or an exponent: a float, or an integer of up to 64 bits that a float would change."""
+    nearest = float(text)
+    if not _EXACT <= abs(nearest) <= 1 << 64:
+        return nearest
+    written = Decimal(text)
+    whole = int(written)
+    return nearest if whole == nearest or whole != written else whole
 
 
 def _refuse_depth(text: bytes) -> None:

@@ -11,6 +11,7 @@ from clearskies_reference import MalformedMessageError, timestamp
 
 from ..corpus.digests import digest64, to_signed
 from ..corpus.schema import Row
+from .bodies import RoundedNumber, read_number
 from .frames import GET_UPDATES, UPDATE
 from .group_trace import GroupTrace
 from .names import Names
@@ -128,7 +129,7 @@ def _sort_values(values: Iterable[list[Any]]) -> list[str]:
 def _plain(text: str) -> list[Any]:
     """The value of a JSON text as ``_form`` returns it; for invalid JSON, a digest of the text."""
     try:
-        return _form(json.loads(text))
+        return _form(json.loads(text, parse_float=read_number))
     except (ValueError, RecursionError):
         return ["no JSON", digest64([text])]
 
@@ -148,6 +149,8 @@ def _form(value: Any) -> list[Any]:
                 left += (each[name] for name in sorted(each, reverse=True))
             case float() as number if number.is_integer() and abs(number) < _EXACT:
                 out.append(int(number))
+            case RoundedNumber() as number if number.written.bit_length() <= 64:
+                out.append(number.written)
             case scalar:
                 out.append(scalar)
     return out

@@ -63,6 +63,7 @@ def recorded(*operations: Operation, **options: Any) -> Recorded:
         "times-in-nanoseconds",
         "writes-deleted-false",
         "clock-per-peer",
+        "writes-numbers-with-exponent",
         "spaced-bodies",
     ],
 )

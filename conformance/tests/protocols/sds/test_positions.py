@@ -86,10 +86,10 @@ NO_POSITION = {
     "JSON, UUIDs and streams have several forms for the same": """
         writes-whole-numbers-with-point spaced-bodies spaced-requests escaped-bodies capital-uuids
         capital-uuids-shown capital-own-uuids writes-deleted-false zero-entries accepts-repeated-names
-        split-output
+        split-output writes-numbers-with-exponent
     """,
     "it is for the core protocol to say": """
-        sha1-signatures pss-signatures pings closes-on-refusal ends-answers-with-unknown-type
+        sha1-signatures pss-signatures long-pss-salts pings closes-on-refusal ends-answers-with-unknown-type
     """,
     "the proposal of 2024 has no positions": """
         increases-by-ten increases-on-reception forgets-its-syncs resends-syncs delivers-syncs
