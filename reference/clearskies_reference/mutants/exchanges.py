@@ -413,24 +413,24 @@ class DecodesPieces(Peer):
 
 
 class _MiscountsFullBlocks(Parser):
-    """Drops messages whose length is a multiple of 256."""
+    """Drops messages whose body has a multiple of 512 bytes."""
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        return (message for message in super().feed(data) if len(message.body) % 256)
+        return (message for message in super().feed(data) if len(message.body) % 512)
 
 
-@mutant("37", "drops messages with a body of a multiple of 256 bytes")
+@mutant("37", "drops messages with a body of a multiple of 512 bytes")
 class MiscountsFullBlocks(Peer):
     parser_class = _MiscountsFullBlocks
 
 
-@mutant("15", "announces one byte too few for a body of a multiple of 256 bytes")
+@mutant("15", "announces one byte too few for a body of a multiple of 512 bytes")
 class AnnouncesOneByteLess(Peer):
     def to_wire(self, stored: StoredRecord, link: ClubLink) -> bytes:
         wire = super().to_wire(stored, link)
         head, _, rest = wire.partition(b"{")
         size = head.removeprefix(b"m")
-        return b"m%d{%s" % (int(size) - 1, rest) if size.isdigit() and int(size) % 256 == 0 else wire
+        return b"m%d{%s" % (int(size) - 1, rest) if size.isdigit() and int(size) % 512 == 0 else wire
 
 
 # ---- Stores ----------------------------------------------------------------------------------------------------------
