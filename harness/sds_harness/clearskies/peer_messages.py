@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -197,6 +198,19 @@ def _value(text: bytes) -> Callable[[dict[str, Any]], bytes]:
     return lambda members: _text(members | {"value": 0}).replace(b'"value":0', b'"value":' + text, 1)
 
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SHORT = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "/": "\\/", '"': '\\"', "\\": "\\\\"}
+
+
+def _escape(found: re.Match[str]) -> str:
+    """A JSON string with every character escaped: by a letter if it has such an escape, else by hex digits in lower
+    or upper case."""
+    units = json.loads(found[0]).encode("utf-16-be")
+    numbers = [units[at] * 256 + units[at + 1] for at in range(0, len(units), 2)]
+    hexadecimal = (f"\\u{n:04x}" if n % 2 else f"\\u{n:04X}" for n in numbers)
+    return '"' + "".join(_SHORT.get(chr(n), digits) for n, digits in zip(numbers, hexadecimal, strict=True)) + '"'
+
+
 _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "nan": _value(b"NaN"),
     "deep": _value(b"[" * DEPTH + b"]" * DEPTH),
@@ -209,6 +223,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "no-time": _with_members(update_time="yesterday"),
     "negative": _with_members(last_updated_rev=-1),
     "not-deleted": _with_members(deleted=False),
+    "escaped": lambda members: _STRING.sub(_escape, _text(members).decode()).encode(),
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -598,3 +599,21 @@ class DeletesUnderANewUuid(Peer):
         uuid, new = super().delete_by_key(key, now_ms, effects), self.new_uuid()
         _rewrite(effects, known, lambda said: {**said, "uuid": new} if said["uuid"] == uuid else said)
         return new
+
+
+@mutant("07", "reads escaped surrogate pairs as question marks")
+class ReadsPairsAsQuestionMarks(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return super().read_body(re.sub(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..", b"?", body))
+
+
+@mutant("07", "reads the escapes of backspace and form feed as letters")
+class ReadsEscapesAsLetters(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return super().read_body(re.sub(rb"\\(.)", lambda found: found[1] if found[1] in b"bf" else found[0], body))
+
+
+@mutant("02", "ignores messages with escaped names of members")
+class IgnoresEscapedNames(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return None if re.search(rb'[{,]\s*"\\u', body) else super().read_body(body)

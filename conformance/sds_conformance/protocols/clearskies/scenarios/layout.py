@@ -168,6 +168,24 @@ def unknown_members_and_types(script: Script, alice: Part, bob: Peer, carol: Pee
     alice.link(carol).ask(max=100, note={"type": "database.update"})
 
 
+@scenario("07", "02", long=True)
+def escaped_strings(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """In the updates of Bob, every character of every string is escaped, also in the names of members."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("plain", "lamp")
+    request_all(alice)
+    for key, value in (
+        ("pair", "\U0001f98a"),
+        ("short", '\b\f\n\r\t/\\"'),
+        ("\U0001f98a/\t", {"\u00e9": "", "": "\u2028"}),
+    ):
+        link.update(key, value, odd="escaped")
+        request_all(alice)
+    link.update("deleted", odd="escaped", deleted=True)
+    request_all(alice, observe=True)
+
+
 @scenario("13", "02", "50", long=True)
 def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Deletions have no value, a value, or another key; a record is written again, and a key is reused."""
