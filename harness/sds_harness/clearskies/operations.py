@@ -44,7 +44,7 @@ SIGNATURES_OF_OTHER_TEXTS = ("reordered", "sorted", "spaced", "cited", "repeated
 ODDITIES = (
     "",
     *("nan", "deep", "twice", "surrogate", "fraction", "list", "no-clock", "no-uuid", "no-time", "negative"),
-    *("not-deleted", "large", "escaped"),
+    *("not-deleted", "large", "blanks", "escaped"),
 )
 """The ways in which the body of an update can be odd; ``Write.odd`` explains each."""
 
@@ -245,8 +245,8 @@ class Write(Operation, op="write"):
     lone surrogate (``surrogate``) or 15,000,000 letters (``large``), which is valid. The body has the member ``key``
     two times (``twice``). The revision is a fraction (``fraction``) or negative (``negative``). The body is a list
     (``list``). The vector clock (``no-clock``) or the uuid (``no-uuid``) is absent. The update_time is not a time
-    (``no-time``). The member ``deleted`` is false (``not-deleted``), or every character of every string is
-    escaped (``escaped``), which is valid."""
+    (``no-time``). Three are valid: the member ``deleted`` is false (``not-deleted``), there are blanks of
+    all kinds around the members (``blanks``), or every character of every string is escaped (``escaped``)."""
     value: Json = ""
     """The value of the record as JSON, in place of ``content``. An environment may add letters of other scripts to its
     strings."""

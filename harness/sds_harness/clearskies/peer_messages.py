@@ -223,6 +223,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "no-time": _with_members(update_time="yesterday"),
     "negative": _with_members(last_updated_rev=-1),
     "not-deleted": _with_members(deleted=False),
+    "blanks": lambda members: json.dumps(members, ensure_ascii=False, indent="\t ").replace("\n", "\r\n").encode(),
     "escaped": lambda members: _STRING.sub(_escape, _text(members).decode()).encode(),
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),

@@ -617,3 +617,15 @@ class ReadsEscapesAsLetters(Peer):
 class IgnoresEscapedNames(Peer):
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return None if re.search(rb'[{,]\s*"\\u', body) else super().read_body(body)
+
+
+@mutant("02", "ignores messages with tabs between the parts of their JSON")
+class IgnoresTabs(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return None if b"\t" in body else super().read_body(body)
+
+
+@mutant("02", "ignores messages with carriage returns between the parts of their JSON")
+class IgnoresCarriageReturns(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        return None if b"\r" in body else super().read_body(body)

@@ -186,6 +186,18 @@ def escaped_strings(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
     request_all(alice, observe=True)
 
 
+@scenario("02", long=True)
+def blanks_of_all_kinds(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
+    """The updates of Bob have spaces, tabs and line ends of two characters between all parts of their JSON."""
+    subscribe(alice, carol)
+    link = alice.link(bob)
+    link.update("plain", "lamp")
+    request_all(alice)
+    for number in range(3):
+        link.update(f"door {number}", [{}, {"number": [number]}], odd="blanks")
+        request_all(alice, observe=True)
+
+
 @scenario("13", "02", "50", long=True)
 def deletions_in_other_forms(script: Script, alice: Part, bob: Peer, carol: Peer, dave: Peer) -> None:
     """Deletions have no value, a value, or another key; a record is written again, and a key is reused."""
