@@ -246,7 +246,8 @@ class Write(Operation, op="write"):
     two times (``twice``). The revision is a fraction (``fraction``) or negative (``negative``). The body is a list
     (``list``). The vector clock (``no-clock``) or the uuid (``no-uuid``) is absent. The update_time is not a time
     (``no-time``). Three are valid: the member ``deleted`` is false (``not-deleted``), there are blanks of
-    all kinds around the members (``blanks``), or every character of every string is escaped (``escaped``)."""
+    all kinds around the members (``blanks``), or every character of every string is escaped
+    and numbers have a capital E (``escaped``)."""
     value: Json = ""
     """The value of the record as JSON, in place of ``content``. An environment may add letters of other scripts to its
     strings."""

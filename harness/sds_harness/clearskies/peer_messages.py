@@ -198,13 +198,16 @@ def _value(text: bytes) -> Callable[[dict[str, Any]], bytes]:
     return lambda members: _text(members | {"value": 0}).replace(b'"value":0', b'"value":' + text, 1)
 
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\de[-+\d]')
+"""Matches strings, and the exponents of numbers."""
 _SHORT = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "/": "\\/", '"': '\\"', "\\": "\\\\"}
 
 
 def _escape(found: re.Match[str]) -> str:
     """A JSON string with every character escaped: by a letter if it has such an escape, else by hex digits in lower
-    or upper case."""
+    or upper case. Exponents get an upper-case E."""
+    if found[0][0] != '"':
+        return found[0].upper()
     units = json.loads(found[0]).encode("utf-16-be")
     numbers = [units[at] * 256 + units[at + 1] for at in range(0, len(units), 2)]
     hexadecimal = (f"\\u{n:04x}" if n % 2 else f"\\u{n:04X}" for n in numbers)
@@ -224,7 +227,7 @@ _ODD: dict[str, Callable[[dict[str, Any]], bytes]] = {
     "negative": _with_members(last_updated_rev=-1),
     "not-deleted": _with_members(deleted=False),
     "blanks": lambda members: json.dumps(members, ensure_ascii=False, indent="\t ").replace("\n", "\r\n").encode(),
-    "escaped": lambda members: _STRING.sub(_escape, _text(members).decode()).encode(),
+    "escaped": lambda members: _TOKEN.sub(_escape, _text(members).decode()).encode(),
     # A lambda, so that the large body is not made when the module is imported.
     "large": lambda members: _value(b'"' + b"x" * LARGE_BYTES + b'"')(members),
 }

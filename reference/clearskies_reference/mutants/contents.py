@@ -629,3 +629,10 @@ class IgnoresTabs(Peer):
 class IgnoresCarriageReturns(Peer):
     def read_body(self, body: bytes) -> Record | GetUpdates | None:
         return None if b"\r" in body else super().read_body(body)
+
+
+@mutant("02", "ignores messages with a capital E in a number")
+class IgnoresCapitalExponents(Peer):
+    def read_body(self, body: bytes) -> Record | GetUpdates | None:
+        without_strings = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", body)
+        return None if b"E" in without_strings else super().read_body(body)

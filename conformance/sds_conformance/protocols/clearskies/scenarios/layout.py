@@ -170,7 +170,7 @@ def unknown_members_and_types(script: Script, alice: Part, bob: Peer, carol: Pee
 
 @scenario("07", "02", long=True)
 def escaped_strings(script: Script, alice: Part, bob: Peer, carol: Peer) -> None:
-    """In the updates of Bob, every character of every string is escaped, also in the names of members."""
+    """In updates of Bob, all characters of strings and names are escaped, and numbers have a capital E."""
     subscribe(alice, carol)
     link = alice.link(bob)
     link.update("plain", "lamp")
@@ -179,6 +179,7 @@ def escaped_strings(script: Script, alice: Part, bob: Peer, carol: Peer) -> None
         ("pair", "\U0001f98a"),
         ("short", '\b\f\n\r\t/\\"'),
         ("\U0001f98a/\t", {"\u00e9": "", "": "\u2028"}),
+        ("exponents", [1e300, -1.5e-7]),
     ):
         link.update(key, value, odd="escaped")
         request_all(alice)
