@@ -559,6 +559,31 @@ class ReadsNullForFalseAtStart(Peer):
                 self.store.put(replace(stored, record=replace(stored.record, value="null")))
 
 
+class _RereadsAtStart(Peer):
+    def __init__(self, *details: Any, **more: Any) -> None:
+        super().__init__(*details, **more)
+        for stored in list(self.store):
+            self.store.put(self.read_again(stored))
+
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        raise NotImplementedError
+
+
+@mutant("07", "loses the value of a record with an empty key in a restart")
+class LosesTheEmptyKeyAtStart(_RereadsAtStart):
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        return stored if stored.record.key else replace(stored, record=replace(stored.record, value="null"))
+
+
+@mutant("07", "keeps only ASCII of signed messages in a restart")
+class KeepsAsciiAtStart(_RereadsAtStart):
+    def read_again(self, stored: StoredRecord) -> StoredRecord:
+        if stored.signed is None:
+            return stored
+        body = stored.signed.body.decode("ascii", "replace").replace("\ufffd", "?").encode()
+        return replace(stored, signed=replace(stored.signed, body=body))
+
+
 @mutant("24", "shows the second of three records with one key in addition to the first")
 class HidesOneOfThree(Peer):
     def as_shown(self, stored: StoredRecord) -> Record:

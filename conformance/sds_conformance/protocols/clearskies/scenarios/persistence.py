@@ -160,3 +160,23 @@ def keys_after_a_restart(script: Script, alice: Part, bob: Peer) -> None:
     request_all(alice)
     alice.reopen()
     request_all(alice, observe=True)
+
+
+@scenario("07", store=True, long=True)
+def odd_records_before_a_restart(script: Script, alice: Part, bob: Peer) -> None:
+    """A peer restarts with a record that has an empty key, and with one whose value is null."""
+    link = alice.link(bob)
+    link.update("", "empty key")
+    link.update("nothing", None)
+    request_all(alice, observe=True)
+    alice.reopen()
+    request_all(alice, observe=True)
+
+
+@scenario("07", "18", store=True, long=True)
+def letters_of_a_reader_after_a_restart(script: Script, rita: Part, bob: Peer) -> None:
+    """A read-only peer restarts with records that have letters of several bytes."""
+    rita.link(bob).update("\u2603", "\u043a\U0001f98a")
+    request_all(rita)
+    rita.reopen()
+    request_all(rita)
