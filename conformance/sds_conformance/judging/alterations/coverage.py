@@ -60,10 +60,10 @@ class StatementCoverage:
 
         Configurations that execute the same statements of the function form a group, because they probably find the
         same faults. The first configuration of each group comes before all others. Code outside of functions is always
-        executed.
+        executed; its groups execute the same statements of the module.
         """
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
-        within = self.functions.get((place.module, place.function), -1)
+        within = self.functions.get((place.module, place.function), 0) or self._bits_of_module(place.module)
         kinds: Counter[int] = Counter()
         found: list[tuple[int, Configuration, list[RunCoverage]]] = []
         for configuration, reaches in self.reaches.items():
@@ -72,6 +72,9 @@ class StatementCoverage:
                 kinds[kind] += 1
                 found.append((kinds[kind], configuration, runs))
         return [(configuration, runs) for _, configuration, runs in sorted(found, key=lambda one: one[0])]
+
+    def _bits_of_module(self, module: str) -> int:
+        return sum(1 << number for (of, _), number in self.statements.items() if of == module)
 
     @cached_property
     def _bits_of_configurations(self) -> dict[Configuration, int]:

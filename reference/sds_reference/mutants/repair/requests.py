@@ -273,6 +273,13 @@ class RestoresPreviousTReq(Repair):
         return self._times.setdefault(entry.message_id, super().t_req(entry, now_ms))
 
 
+@mutant("R-RECV-07", "ignores the requests of others for messages that it has requested")
+class IgnoresOthersAfterItsOwnRequest(_RemembersRequests):
+    def remove_overheard(self, message_id: str) -> None:
+        if message_id not in self.requested:
+            super().remove_overheard(message_id)
+
+
 @register_faults
 class _Overhearing(Repair):
     @unseen_too("unseen-ignores-requests-of-others")
@@ -291,12 +298,6 @@ class _Overhearing(Repair):
         for item in early:
             if any(entry.message_id == item.entry.message_id for entry in message.repair_request):
                 self.outgoing.add(item.entry, item.due_ms)
-
-    @fault(Repair.remove_overheard, "R-RECV-07", "ignores the requests of others for messages that it has requested")
-    def ignores_others_after_its_own_request(self, message_id: str) -> None:
-        item = self.outgoing.get(message_id)
-        if item is None or not item.was_requested:
-            super().remove_overheard(message_id)
 
     @fault(Repair.on_receive, "R-RECV-12", "processes only the first entry of a repair request")
     def processes_first_request_entry(self, message: Message, *, has_unique_id: bool, now_ms: int) -> None:
