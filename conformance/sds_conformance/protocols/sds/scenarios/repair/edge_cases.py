@@ -221,7 +221,7 @@ def repairs_of_a_channel_that_was_not_joined(script: Script, alice: Part, bob: P
     elsewhere = script.peer("bob", "elsewhere")
     alice.receive(held, unasked, bob.content(script.now + 3, *signed(lost)))
     request_messages(carol, alice, held)
-    alice.receive(*[elsewhere.content(script.now + 4, message_id=f"bob-{number}") for number in (1, 3)])
+    alice.receive(*[elsewhere.content(script.now + 4, "unknown", message_id=f"bob-{n}") for n in (1, 3)])
     alice.receive(elsewhere.sync(script.now + 5, requests=signed(unasked, lost)))
     alice.observe()
     wait_for_responses(alice)
