@@ -37,16 +37,21 @@ class WritesResolutions(Peer):
             self.write_resolution(incoming.uuid, winner.content, winner, effects)
 
 
+def _by_rank(peer: Peer, uuid: str, other_uuid: str) -> tuple[StoredRecord, StoredRecord]:
+    """Of two stored records with the same key, return the one that keeps the key, and the one that loses it."""
+    one, other = peer.store.get(uuid), peer.store.get(other_uuid)
+    assert one is not None, "the record that had the key is still stored"
+    assert other is not None, "the record that arrived has been stored"
+    return (one, other) if peer.decide(one.record, other.record)[0] is one.record else (other, one)
+
+
 class MergesClocksOfKeys(WritesResolutions):
     """ "The resulting record should merge the two VCs": in a conflict of keys, the record that keeps the key gets the
     merged clock. A later change of its writer can be concurrent to it."""
 
     def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
-        one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "the record that had the key is still stored"
-        assert other is not None, "the record that arrived has been stored"
-        kept = one if self.decide(one.record, other.record)[0] is one.record else other
-        clock = merge(one.record.vector_clock, other.record.vector_clock)
+        kept, lost = _by_rank(self, uuid, other_uuid)
+        clock = merge(kept.record.vector_clock, lost.record.vector_clock)
         self.store_record(self.logical_clock.with_clock(kept, clock, kept.ticks))
         super().resolve_key(uuid, other_uuid, effects)
 
@@ -54,10 +59,7 @@ class MergesClocksOfKeys(WritesResolutions):
 class _LosersOfKeys(Peer):
     def loser_of(self, uuid: str, other_uuid: str) -> Record:
         """Of two records with the same key, return the one that loses the key."""
-        one, other = self.store.get(uuid), self.store.get(other_uuid)
-        assert one is not None, "the record that had the key is still stored"
-        assert other is not None, "the record that arrived has been stored"
-        return self.decide(one.record, other.record)[1]
+        return _by_rank(self, uuid, other_uuid)[1].record
 
 
 class DropsLosersOfKeys(_LosersOfKeys):

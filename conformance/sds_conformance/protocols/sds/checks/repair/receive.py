@@ -7,7 +7,7 @@ After an entry was removed, the next message, or the next message that names the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
@@ -130,6 +130,11 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     yield from (observe_met(detected.step) for detected in listed if detected.kind is Kind.CONTENT)
 
 
+def _sent_soon_after(side: Requester, sends: Iterable[Sent], time_ms: int) -> list[Sent]:
+    """The messages of ``sends`` that were certainly sent after ``time_ms``, but at most two seconds later."""
+    return [s for s in sends if time_ms + side.slack_ms <= s.step.now_ms <= time_ms + 2 * SECOND_MS]
+
+
 @check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
     """If a request was lost, a message that names the missing message again leads to another request (AMB-68).
@@ -153,8 +158,7 @@ def named_again_is_requested_again(view: ChannelView) -> Iterator[Observation]:
         ]
         sends = [s for s in everything if not side.is_full(s)]
         soon = [s for s in sends if s.step.now_ms <= missing.detected.step.now_ms + terms.t_max_ms]
-        last = again.step.now_ms + terms.t_max_ms
-        late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
+        late = _sent_soon_after(side, sends, again.step.now_ms + terms.t_max_ms)
         asking = next((s for s in everything if side.requests_repair_of(s, missing.message_id)), None)
         if asking is not None:
             yield observe_met(asking.step)
@@ -179,8 +183,7 @@ def named_again_after_another_request(view: ChannelView) -> Iterator[Observation
         sends = side.carriers_between(again.step.index, end)
         sends = [s for s in sends if side.clock_is_monotonic(missing.detected.step, s.step)]
         asking = next((s for s in sends if side.requests_repair_of(s, message_id)), None)
-        last = again.step.now_ms + terms.t_max_ms
-        late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
+        late = _sent_soon_after(side, sends, again.step.now_ms + terms.t_max_ms)
         if asking is not None:
             yield observe_met(asking.step)
         elif len({s.message.kind for s in late if not side.is_full(s)}) == 2:
